@@ -3,4 +3,6 @@
 pub mod id;
 pub mod mask;
 pub mod policy;
+pub mod record;
+pub mod repo;
 pub mod token;

@@ -1,0 +1,429 @@
+//! History: one commit's facts, the commits not yet seen, the ancestors of one.
+//!
+//! A walk stops where a shallow clone ends. Order never depends on the order in which objects are stored.
+
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+
+use gix::bstr::ByteSlice;
+
+use super::object::{Mode, quoted};
+use super::open::{Repo, RepoError, own, theirs};
+use crate::id::{CommitId, ObjectId, TreeId};
+
+/// What one commit says and changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its name.
+    pub id: CommitId,
+    /// Its tree.
+    pub tree: TreeId,
+    /// Its parents; at the border of a shallow clone those are not here.
+    pub parents: Vec<CommitId>,
+    /// The committer date, in seconds since 1970.
+    pub time: i64,
+    /// The whole message, converted to UTF-8 where the commit names another encoding we can tell apart.
+    pub message: String,
+}
+
+/// One path that differs between a commit and its parent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Whether it is a file, a link or a submodule; never a directory.
+    pub mode: Mode,
+    /// The object it has now; none when it was removed.
+    pub now: Option<ObjectId>,
+}
+
+impl Repo {
+    /// The header lines of a commit that history is made of.
+    pub(super) fn header(&self, id: CommitId) -> Result<Header, RepoError> {
+        let object = self
+            .git
+            .try_find_object(theirs(id.0))
+            .map_err(|error| RepoError::git(format!("reading commit {id}"), &error))?
+            .ok_or_else(|| self.missing("commit", id.0))?;
+        let damaged = |cause: &str| RepoError::Git {
+            doing: format!("reading commit {id}"),
+            cause: cause.to_owned(),
+            transient: false,
+        };
+        if object.kind != gix::objs::Kind::Commit {
+            return Err(damaged(&format!("it is a {}", object.kind)));
+        }
+        Header::parse(&object.data).ok_or_else(|| damaged("it names no tree"))
+    }
+
+    /// The facts of one commit.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn commit(&self, id: CommitId) -> Result<Commit, RepoError> {
+        let header = self.header(id)?;
+        Ok(Commit {
+            id,
+            tree: header.tree,
+            parents: header.parents,
+            time: header.time,
+            message: header.message,
+        })
+    }
+
+    /// The paths in which a commit differs from its parent, or, for a merge, from every parent.
+    ///
+    /// # Errors
+    /// When a tree is missing or damaged.
+    pub fn changes(&self, commit: &Commit) -> Result<BTreeMap<String, Change>, RepoError> {
+        let mut all: Option<BTreeMap<String, Change>> = None;
+        for parent in &commit.parents {
+            // At the border of a shallow clone there is nothing to compare with.
+            if !self.has(parent.0) {
+                continue;
+            }
+            let changes = self.diff(Some(self.tree_of(*parent)?), commit.tree)?;
+            all = Some(match all {
+                None => changes,
+                Some(mut all) => {
+                    all.retain(|path, _| changes.contains_key(path));
+                    all
+                }
+            });
+        }
+        match all {
+            Some(changes) => Ok(changes),
+            None if commit.parents.is_empty() => self.diff(None, commit.tree),
+            None => Ok(BTreeMap::new()),
+        }
+    }
+
+    /// The paths in which two trees differ; `old` none: every path of `new`.
+    ///
+    /// # Errors
+    /// When a tree is missing or damaged.
+    pub fn diff(
+        &self,
+        old: Option<TreeId>,
+        new: TreeId,
+    ) -> Result<BTreeMap<String, Change>, RepoError> {
+        let read = |id: TreeId| -> Result<Vec<u8>, RepoError> {
+            let mut tree = self
+                .raw
+                .find_tree(theirs(id.0))
+                .map_err(|_| self.missing("tree", id.0))?;
+            Ok(std::mem::take(&mut tree.data))
+        };
+        let old = old.map(read).transpose()?.unwrap_or_default();
+        let new = read(new)?;
+        let hash = self.raw.object_hash();
+        let mut recorder = gix::diff::tree::Recorder::default();
+        gix::diff::tree(
+            gix::objs::TreeRefIter::from_bytes(&old, hash),
+            gix::objs::TreeRefIter::from_bytes(&new, hash),
+            gix::diff::tree::State::default(),
+            &self.raw.objects,
+            &mut recorder,
+        )
+        .map_err(|error| RepoError::Git {
+            doing: "comparing two trees".into(),
+            cause: error.to_string(),
+            transient: true,
+        })?;
+        let mut changes = BTreeMap::new();
+        for record in recorder.records {
+            use gix::diff::tree::recorder::Change as Recorded;
+            let (path, mode, now) = match record {
+                Recorded::Addition {
+                    path,
+                    entry_mode,
+                    oid,
+                    ..
+                }
+                | Recorded::Modification {
+                    path,
+                    entry_mode,
+                    oid,
+                    ..
+                } => (path, entry_mode, Some(own(&oid))),
+                Recorded::Deletion {
+                    path, entry_mode, ..
+                } => (path, entry_mode, None),
+            };
+            if mode.is_tree() {
+                continue;
+            }
+            let mode = match mode.kind() {
+                gix::objs::tree::EntryKind::Link => Mode::Symlink,
+                gix::objs::tree::EntryKind::Commit => Mode::Submodule,
+                _ => Mode::File,
+            };
+            let path = path
+                .split_str("/")
+                .map(quoted)
+                .collect::<Vec<_>>()
+                .join("/");
+            let change = Change { mode, now };
+            // A directory that became a file is a deletion and an addition of one path: what is there now counts.
+            if change.now.is_some() || !changes.contains_key(&path) {
+                changes.insert(path, change);
+            }
+        }
+        Ok(changes)
+    }
+
+    /// `tip` and everything it descends from.
+    ///
+    /// # Errors
+    /// When a commit is missing or damaged.
+    pub fn ancestors(&self, tip: CommitId) -> Result<BTreeSet<CommitId>, RepoError> {
+        if !self.has(tip.0) {
+            return Err(self.missing("commit", tip.0));
+        }
+        // The library uses a commit-graph file where there is one, but gives up at a commit that it finds malformed.
+        if let Some(ancestors) = self.ancestors_by_library(tip) {
+            return Ok(ancestors);
+        }
+        let mut ancestors = BTreeSet::new();
+        let mut open = vec![tip];
+        while let Some(id) = open.pop() {
+            if ancestors.contains(&id) {
+                continue;
+            }
+            if let Some((_, parents)) = self.links(id)? {
+                ancestors.insert(id);
+                open.extend(parents);
+            }
+        }
+        Ok(ancestors)
+    }
+
+    fn ancestors_by_library(&self, tip: CommitId) -> Option<BTreeSet<CommitId>> {
+        let walk = self.git.rev_walk([theirs(tip.0)]).all().ok()?;
+        walk.map(|info| info.ok().map(|info| CommitId(own(&info.id))))
+            .collect()
+    }
+
+    /// The commits reachable from `tips` and from none of `seen`, oldest first: parents before children, then by committer
+    /// date, then by name. Tips that are no longer here count as not seen.
+    ///
+    /// # Errors
+    /// When a commit is missing or damaged.
+    pub fn unseen(
+        &self,
+        tips: &[CommitId],
+        seen: &BTreeSet<CommitId>,
+    ) -> Result<Vec<CommitId>, RepoError> {
+        let mut walk = Walk::default();
+        for tip in tips {
+            walk.reach(self, *tip, false)?;
+        }
+        for tip in seen.iter().filter(|tip| self.has(tip.0)) {
+            walk.reach(self, *tip, true)?;
+        }
+        // As `git rev-list tip ^seen`: newest first, painting what is seen, until only painted commits wait.
+        while walk.wanted_waiting > 0 {
+            let Some((time, std::cmp::Reverse(id))) = walk.waiting.pop() else {
+                break;
+            };
+            let _ = time;
+            let state = walk
+                .states
+                .get_mut(&id)
+                .expect("every waiting commit has a state");
+            state.done = true;
+            let seen = state.seen;
+            if !seen {
+                walk.wanted_waiting -= 1;
+            }
+            let parents = state.parents.clone();
+            for parent in parents {
+                walk.reach(self, parent, seen)?;
+            }
+        }
+        Ok(walk.oldest_first())
+    }
+}
+
+/// The state of one walk over commits.
+#[derive(Default)]
+struct Walk {
+    states: HashMap<CommitId, Walked>,
+    waiting: BinaryHeap<(i64, std::cmp::Reverse<CommitId>)>,
+    wanted_waiting: usize,
+}
+
+struct Walked {
+    time: i64,
+    parents: Vec<CommitId>,
+    seen: bool,
+    done: bool,
+}
+
+impl Walk {
+    /// Meets a commit, from a tip or a child. A commit found to be seen after it was taken as wanted passes that on.
+    fn reach(&mut self, repo: &Repo, id: CommitId, seen: bool) -> Result<(), RepoError> {
+        let mut open = vec![(id, seen)];
+        while let Some((id, seen)) = open.pop() {
+            match self.states.get_mut(&id) {
+                Some(state) if seen && !state.seen => {
+                    state.seen = true;
+                    if state.done {
+                        open.extend(state.parents.iter().map(|parent| (*parent, true)));
+                    } else {
+                        self.wanted_waiting -= 1;
+                    }
+                }
+                Some(_) => {}
+                None => {
+                    let Some((time, parents)) = repo.links(id)? else {
+                        continue;
+                    };
+                    self.waiting.push((time, std::cmp::Reverse(id)));
+                    self.wanted_waiting += usize::from(!seen);
+                    self.states.insert(
+                        id,
+                        Walked {
+                            time,
+                            parents,
+                            seen,
+                            done: false,
+                        },
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Kahn's order over the commits that are wanted.
+    fn oldest_first(self) -> Vec<CommitId> {
+        let wanted: BTreeMap<CommitId, &Walked> = self
+            .states
+            .iter()
+            .filter(|(_, state)| !state.seen)
+            .map(|(id, state)| (*id, state))
+            .collect();
+        let mut children: BTreeMap<CommitId, Vec<CommitId>> = BTreeMap::new();
+        let mut blocked: BTreeMap<CommitId, usize> = BTreeMap::new();
+        let mut ready = BTreeSet::new();
+        for (id, state) in &wanted {
+            let parents: BTreeSet<_> = state
+                .parents
+                .iter()
+                .filter(|parent| wanted.contains_key(parent))
+                .collect();
+            for parent in &parents {
+                children.entry(**parent).or_default().push(*id);
+            }
+            if parents.is_empty() {
+                ready.insert((state.time, *id));
+            }
+            blocked.insert(*id, parents.len());
+        }
+        let mut order = Vec::with_capacity(wanted.len());
+        while let Some((_, id)) = ready.pop_first() {
+            order.push(id);
+            for child in children.get(&id).into_iter().flatten() {
+                let left = blocked
+                    .get_mut(child)
+                    .expect("every wanted commit is counted");
+                *left -= 1;
+                if *left == 0 {
+                    ready.insert((wanted[child].time, *child));
+                }
+            }
+        }
+        order
+    }
+}
+
+impl Repo {
+    /// Committer date and parents; none beyond the border of a shallow clone.
+    fn links(&self, id: CommitId) -> Result<Option<(i64, Vec<CommitId>)>, RepoError> {
+        match self.header(id) {
+            Err(RepoError::Missing { .. }) if self.is_shallow() => Ok(None),
+            header => header.map(|header| Some((header.time, header.parents))),
+        }
+    }
+
+    /// Every commit a branch, a remote branch or a tag points at, sorted.
+    ///
+    /// # Errors
+    /// When the references cannot be read.
+    pub fn all_tips(&self) -> Result<Vec<CommitId>, RepoError> {
+        let reading = |error: &gix::Error| RepoError::git("reading the references", error);
+        let references = self.git.references().map_err(|error| reading(&error))?;
+        let mut tips = BTreeSet::new();
+        for prefix in ["refs/heads/", "refs/remotes/", "refs/tags/"] {
+            let some = references
+                .prefixed(prefix)
+                .map_err(|error| reading(&error))?;
+            for mut reference in some.flatten() {
+                // A tag may name a tree or a blob, and a remote HEAD may point nowhere: neither is a tip.
+                if let Ok(commit) = reference.peel_to_commit() {
+                    tips.insert(CommitId(own(&commit.id)));
+                }
+            }
+        }
+        Ok(tips.into_iter().collect())
+    }
+}
+
+/// What a commit object says, read as tolerantly as Git does: histories hold commits with senseless names, dates and zones.
+pub(super) struct Header {
+    pub tree: TreeId,
+    pub parents: Vec<CommitId>,
+    /// 0 where the committer line has no number in its place.
+    pub time: i64,
+    pub message: String,
+}
+
+impl Header {
+    /// `None` when the first line names no tree.
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let (header, message) = bytes.split_once_str("\n\n").unwrap_or((bytes, b""));
+        let mut lines = header.split(|byte| *byte == b'\n');
+        let id = |name: &[u8]| name.to_str().ok()?.parse().ok();
+        let tree = id(lines.next()?.strip_prefix(b"tree ")?)?;
+        let mut read = Self {
+            tree: TreeId(tree),
+            parents: Vec::new(),
+            time: 0,
+            message: String::new(),
+        };
+        let mut encoding: &[u8] = b"";
+        for line in lines {
+            if let Some(parent) = line.strip_prefix(b"parent ") {
+                read.parents.extend(id(parent).map(CommitId));
+            } else if let Some(committer) = line.strip_prefix(b"committer ") {
+                // As Git: what stands behind the last `>` is the date.
+                let date = committer
+                    .rsplit(|byte| *byte == b'>')
+                    .next()
+                    .unwrap_or_default();
+                let number = date.trim_ascii().split(|byte| *byte == b' ').next();
+                read.time = number
+                    .and_then(|number| number.to_str().ok()?.parse().ok())
+                    .unwrap_or(0);
+            } else if let Some(name) = line.strip_prefix(b"encoding ") {
+                encoding = name;
+            }
+        }
+        read.message = utf8(message, encoding);
+        Some(read)
+    }
+}
+
+/// The message as UTF-8. Latin-1 is decoded where the commit names it; of any other encoding the bytes that are not UTF-8
+/// are replaced, as Git does when it cannot convert.
+fn utf8(message: &[u8], encoding: &[u8]) -> String {
+    let is_latin1 = {
+        let name = encoding.to_str_lossy().to_ascii_lowercase();
+        matches!(
+            name.as_str(),
+            "iso-8859-1" | "iso8859-1" | "latin1" | "latin-1"
+        )
+    };
+    if is_latin1 && message.to_str().is_err() {
+        return message.iter().map(|byte| char::from(*byte)).collect();
+    }
+    message.to_str_lossy().into_owned()
+}

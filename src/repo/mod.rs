@@ -1,0 +1,18 @@
+//! The only Git plumbing: discovery and the gate, objects, references, history.
+//!
+//! In: paths, revisions, ids. Out: plain owned data; no type of the Git library leaves this room except behind [`Repo`].
+//! Reads the index only where it is asked for what is staged. Never writes the index, the work tree, `HEAD` or a branch, and never
+//! fetches a missing object.
+
+mod config;
+mod gate;
+mod history;
+mod index;
+mod object;
+mod open;
+mod refs;
+
+pub use history::{Change, Commit};
+pub use object::{Entry, Kind, Mode, Object};
+pub use open::{Head, Repo, RepoError, Shared};
+pub use refs::{RefSpec, Swap};

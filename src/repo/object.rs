@@ -1,0 +1,349 @@
+//! Objects in and out: blobs and trees, as owned bytes and lists.
+//!
+//! A missing object is never fetched; where a partial clone may lack it, the answer is `None`.
+
+use gix::bstr::ByteSlice;
+use gix::objs::Find;
+
+use super::open::{Repo, RepoError, own, theirs};
+use crate::id::{BlobId, CommitId, ObjectId, TreeId};
+
+/// What a tree entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A tree.
+    Directory,
+    /// A blob, executable or not.
+    File,
+    /// A blob that holds the path it points to.
+    Symlink,
+    /// A commit of another repository, which is not in this object store.
+    Submodule,
+}
+
+/// One entry of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name, or the path from the root; quoted as Git quotes it where it is not UTF-8.
+    pub path: String,
+    /// What it is.
+    pub mode: Mode,
+    /// Its object.
+    pub id: ObjectId,
+}
+
+/// The kinds of object that we write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Bytes.
+    Blob,
+    /// A list of names.
+    Tree,
+    /// A tree with a message.
+    Commit,
+}
+
+/// An object as it was written, kept to write it again should a concurrent `gc --prune=now` have taken it.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Its name.
+    pub id: ObjectId,
+    /// What it is.
+    pub kind: Kind,
+    /// Its content, without Git's header.
+    pub bytes: Vec<u8>,
+}
+
+impl Repo {
+    /// The content of a blob; none when it is not here.
+    ///
+    /// # Errors
+    /// When it is damaged or no blob.
+    pub fn blob(&self, id: BlobId) -> Result<Option<Vec<u8>>, RepoError> {
+        let mut bytes = Vec::new();
+        match self.raw.objects.try_find(&theirs(id.0), &mut bytes) {
+            Ok(Some(data)) if data.kind == gix::objs::Kind::Blob => Ok(Some(bytes)),
+            Ok(Some(data)) => Err(RepoError::Git {
+                doing: format!("reading blob {id}"),
+                cause: format!("it is a {}", data.kind),
+                transient: false,
+            }),
+            Ok(None) => Ok(None),
+            Err(error) => Err(damaged("blob", id.0, &error)),
+        }
+    }
+
+    /// The size of a blob in bytes, without reading all of it; none when it is not here.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn blob_size(&self, id: BlobId) -> Result<Option<u64>, RepoError> {
+        let header = self
+            .raw
+            .try_find_header(theirs(id.0))
+            .map_err(|error| RepoError::git(format!("reading blob {id}"), &error))?;
+        Ok(header.map(|header| header.size()))
+    }
+
+    /// Whether the object is here.
+    pub fn has(&self, id: ObjectId) -> bool {
+        self.raw.has_object(theirs(id))
+    }
+
+    /// The entries of one tree, in Git's order, `path` being the name.
+    ///
+    /// # Errors
+    /// When it is missing, damaged or no tree.
+    pub fn tree(&self, id: TreeId) -> Result<Vec<Entry>, RepoError> {
+        let mut bytes = Vec::new();
+        let mut entries = Vec::new();
+        for entry in self.raw_tree(id, &mut bytes)? {
+            entries.push(Entry {
+                path: quoted(entry.filename),
+                mode: mode(entry.mode),
+                id: own(entry.oid),
+            });
+        }
+        Ok(entries)
+    }
+
+    /// Every path below a tree, directories included, sorted by the bytes of the path.
+    ///
+    /// # Errors
+    /// When a tree is missing or damaged.
+    pub fn list(&self, root: TreeId) -> Result<Vec<Entry>, RepoError> {
+        let mut entries = Vec::new();
+        let mut open = vec![(String::new(), root)];
+        let mut bytes = Vec::new();
+        while let Some((prefix, id)) = open.pop() {
+            for entry in self.raw_tree(id, &mut bytes)? {
+                let path = format!("{prefix}{}", quoted(entry.filename));
+                let (mode, id) = (mode(entry.mode), own(entry.oid));
+                if mode == Mode::Directory {
+                    open.push((format!("{path}/"), TreeId(id)));
+                }
+                entries.push(Entry { path, mode, id });
+            }
+        }
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(entries)
+    }
+
+    /// What stands at `path` below `root`; none when nothing does.
+    ///
+    /// # Errors
+    /// When a tree on the way is missing or damaged.
+    pub fn entry(&self, root: TreeId, path: &str) -> Result<Option<Entry>, RepoError> {
+        let mut at = Entry {
+            path: path.to_owned(),
+            mode: Mode::Directory,
+            id: root.0,
+        };
+        let mut bytes = Vec::new();
+        for name in path
+            .split('/')
+            .filter(|name| !name.is_empty() && *name != ".")
+        {
+            if at.mode != Mode::Directory {
+                return Ok(None);
+            }
+            let entries = self.raw_tree(TreeId(at.id), &mut bytes)?;
+            let Some(entry) = entries.iter().find(|entry| quoted(entry.filename) == name) else {
+                return Ok(None);
+            };
+            (at.mode, at.id) = (mode(entry.mode), own(entry.oid));
+        }
+        Ok(Some(at))
+    }
+
+    /// The tree of a commit.
+    ///
+    /// # Errors
+    /// When the commit is missing or damaged.
+    pub fn tree_of(&self, commit: CommitId) -> Result<TreeId, RepoError> {
+        Ok(self.header(commit)?.tree)
+    }
+
+    /// What kind of object a name has, `commit`, `tree`, `blob` or `tag`; none when it is not here.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn kind(&self, id: ObjectId) -> Result<Option<String>, RepoError> {
+        let header = self
+            .raw
+            .try_find_header(theirs(id))
+            .map_err(|error| RepoError::git(format!("reading {id}"), &error))?;
+        Ok(header.map(|header| header.kind().to_string()))
+    }
+
+    /// Writes an object unless it is there, and keeps a copy in `written`.
+    ///
+    /// # Errors
+    /// When the object store cannot be written.
+    pub fn write(
+        &self,
+        kind: Kind,
+        bytes: Vec<u8>,
+        written: &mut Vec<Object>,
+    ) -> Result<ObjectId, RepoError> {
+        let id = gix::objs::compute_hash(self.raw.object_hash(), theirs_kind(kind), &bytes);
+        let id = id.map_err(|error| writing(&error))?;
+        let object = Object {
+            id: own(&id),
+            kind,
+            bytes,
+        };
+        // The empty tree is known to every reader without being there, so it is not looked for but written:
+        // a tree entry that names it would else make `git fsck` report a missing tree.
+        let is_empty_tree = id == gix::ObjectId::empty_tree(self.raw.object_hash());
+        if is_empty_tree || !self.raw.has_object(id) {
+            self.rewrite(&object)?;
+        }
+        written.push(object);
+        Ok(own(&id))
+    }
+
+    /// Writes an object as a file of its own, whether it is there or not.
+    ///
+    /// # Errors
+    /// When the object store cannot be written.
+    pub fn rewrite(&self, object: &Object) -> Result<(), RepoError> {
+        let kind = theirs_kind(object.kind);
+        gix::objs::Write::write_buf(&self.raw.objects, kind, &object.bytes)
+            .map(drop)
+            .map_err(|error| writing(&error))
+    }
+
+    /// The bytes of a tree with these entries, brought into Git's order. Names must be single path components.
+    pub fn tree_bytes(&self, entries: &[Entry]) -> Vec<u8> {
+        let mut sorted: Vec<_> = entries
+            .iter()
+            .map(|entry| gix::objs::tree::Entry {
+                mode: match entry.mode {
+                    Mode::Directory => gix::objs::tree::EntryKind::Tree.into(),
+                    Mode::File => gix::objs::tree::EntryKind::Blob.into(),
+                    Mode::Symlink => gix::objs::tree::EntryKind::Link.into(),
+                    Mode::Submodule => gix::objs::tree::EntryKind::Commit.into(),
+                },
+                filename: entry.path.as_str().into(),
+                oid: theirs(entry.id),
+            })
+            .collect();
+        sorted.sort();
+        let tree = gix::objs::Tree { entries: sorted };
+        let mut bytes = Vec::new();
+        gix::objs::WriteTo::write_to(&tree, &mut bytes)
+            .expect("memory can always be written, and our names hold no NUL");
+        bytes
+    }
+
+    fn raw_tree<'a>(
+        &self,
+        id: TreeId,
+        bytes: &'a mut Vec<u8>,
+    ) -> Result<Vec<gix::objs::tree::EntryRef<'a>>, RepoError> {
+        bytes.clear();
+        if id == self.empty_tree() {
+            return Ok(Vec::new());
+        }
+        let found = self
+            .raw
+            .objects
+            .try_find(&theirs(id.0), bytes)
+            .map_err(|error| damaged("tree", id.0, &error))?
+            .map(|data| data.kind);
+        match found {
+            Some(gix::objs::Kind::Tree) => {}
+            Some(kind) => {
+                return Err(RepoError::Git {
+                    doing: format!("reading tree {id}"),
+                    cause: format!("it is a {kind}"),
+                    transient: false,
+                });
+            }
+            None => return Err(self.missing("tree", id.0)),
+        }
+        gix::objs::TreeRef::from_bytes(bytes, self.git.object_hash())
+            .map(|tree| tree.entries)
+            .map_err(|error| damaged("tree", id.0, &error))
+    }
+
+    /// Whether a tree and every tree and blob below it is here. In a partial clone blobs may be missing without damage.
+    ///
+    /// # Errors
+    /// Names what is missing.
+    pub fn has_tree_complete(&self, root: TreeId) -> Result<(), RepoError> {
+        let is_partial = self.is_partial();
+        for entry in self.list(root)? {
+            let is_blob = matches!(entry.mode, Mode::File | Mode::Symlink);
+            if is_blob && !is_partial && !self.has(entry.id) {
+                return Err(self.missing("blob", entry.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// What to say of a blob that something names and that is not here.
+    pub fn missing_blob(&self, id: ObjectId) -> RepoError {
+        self.missing("blob", id)
+    }
+
+    pub(super) fn missing(&self, what: &'static str, id: ObjectId) -> RepoError {
+        RepoError::Missing {
+            what,
+            id,
+            partial: self.is_partial(),
+        }
+    }
+}
+
+fn theirs_kind(kind: Kind) -> gix::objs::Kind {
+    match kind {
+        Kind::Blob => gix::objs::Kind::Blob,
+        Kind::Tree => gix::objs::Kind::Tree,
+        Kind::Commit => gix::objs::Kind::Commit,
+    }
+}
+
+fn writing(error: &gix::Error) -> RepoError {
+    RepoError::git("writing to the object store", error)
+}
+
+fn damaged(what: &str, id: ObjectId, error: &dyn std::fmt::Display) -> RepoError {
+    RepoError::Git {
+        doing: format!("reading {what} {id}"),
+        cause: error.to_string(),
+        transient: true,
+    }
+}
+
+fn mode(mode: gix::objs::tree::EntryMode) -> Mode {
+    match mode.kind() {
+        gix::objs::tree::EntryKind::Tree => Mode::Directory,
+        gix::objs::tree::EntryKind::Blob | gix::objs::tree::EntryKind::BlobExecutable => Mode::File,
+        gix::objs::tree::EntryKind::Link => Mode::Symlink,
+        gix::objs::tree::EntryKind::Commit => Mode::Submodule,
+    }
+}
+
+/// A name as it is, or as Git's C-style quoting writes it where it is not UTF-8.
+pub(super) fn quoted(name: &[u8]) -> String {
+    match name.to_str() {
+        Ok(name) => name.to_owned(),
+        Err(_) => {
+            let mut text = String::from("\"");
+            for byte in name {
+                match byte {
+                    b'"' | b'\\' => {
+                        text.push('\\');
+                        text.push(char::from(*byte));
+                    }
+                    b'/' | b' '..=b'~' => text.push(char::from(*byte)),
+                    _ => text.push_str(&format!("\\{byte:03o}")),
+                }
+            }
+            text.push('"');
+            text
+        }
+    }
+}

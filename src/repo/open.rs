@@ -1,0 +1,395 @@
+//! The handle on one repository: found, checked by the gate, described.
+//!
+//! Reads configuration and the places of things; objects, references and history are in the files beside this one.
+
+use std::path::{Path, PathBuf};
+
+use gix::bstr::ByteSlice;
+
+use super::gate;
+use crate::id::{CommitId, ObjectId, TreeId};
+
+/// Why a repository could not answer. Every one of them ends in exit code 128.
+#[derive(Debug, thiserror::Error)]
+pub enum RepoError {
+    /// No repository at the directory or above it.
+    #[error("not a git repository (or any of the parent directories): {}", .0.display())]
+    NotFound(PathBuf),
+    /// A repository that this tool must not write to; the text says why and what helps.
+    #[error("{0}")]
+    Refused(String),
+    /// A revision that names nothing here.
+    #[error("bad revision '{rev}': {why}")]
+    BadRev {
+        /// As it was given.
+        rev: String,
+        /// What Git's rules make of it.
+        why: String,
+    },
+    /// An object that is not in the object store.
+    #[error("{what} {id} is missing in this repository{}", if *.partial { " (a partial clone; nothing is fetched)" } else { "" })]
+    Missing {
+        /// `commit`, `tree` or `blob`.
+        what: &'static str,
+        /// Its name.
+        id: ObjectId,
+        /// Whether the clone is partial, so that this is no damage.
+        partial: bool,
+    },
+    /// Somebody holds the lock of a reference.
+    #[error("the lock file {} is held{}; if no other process is at work, remove it", .path.display(), age(.seconds))]
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+        /// How old it is, in seconds, where that can be seen.
+        seconds: Option<u64>,
+    },
+    /// Anything else that Git's data or the file system brings.
+    #[error("{doing}: {cause}")]
+    Git {
+        /// What was being done.
+        doing: String,
+        /// The causes, outermost first.
+        cause: String,
+        /// Whether the same call may succeed a moment later: a lock held, an object just moved by a repack.
+        transient: bool,
+    },
+}
+
+fn age(seconds: &Option<u64>) -> String {
+    match seconds {
+        Some(seconds) if *seconds >= 120 => format!(", {} minutes old", seconds / 60),
+        Some(seconds) => format!(", {seconds} seconds old"),
+        None => String::new(),
+    }
+}
+
+impl RepoError {
+    pub(super) fn git(doing: impl Into<String>, error: &gix::Error) -> Self {
+        let chain: Vec<_> = error.iter_errors().map(ToString::to_string).collect();
+        Self::Git {
+            doing: doing.into(),
+            cause: chain.join(": "),
+            transient: error.is_retryable() || error.is_not_found() || is_io_not_found(error),
+        }
+    }
+}
+
+/// A `gc` removes an empty `objects/xx` between our making it and renaming into it.
+fn is_io_not_found(error: &gix::Error) -> bool {
+    error
+        .downcast_any_ref::<std::io::Error>()
+        .is_some_and(|io| io.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// What is checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The commit; none before the first one.
+    pub commit: Option<CommitId>,
+    /// The short name of the branch; none when detached.
+    pub branch: Option<String>,
+}
+
+/// A handle on one repository, for one thread.
+pub struct Repo {
+    /// For references and commits, as Git shows them: replaced and grafted ones in place of the originals.
+    pub(super) git: gix::Repository,
+    /// For trees and blobs, as they are named: what is kept by the id of a tree must not change when somebody replaces it.
+    pub(super) raw: gix::Repository,
+    common_dir: PathBuf,
+    prefix: String,
+}
+
+/// The same repository, to be handed to other threads.
+pub struct Shared {
+    git: gix::ThreadSafeRepository,
+    common_dir: PathBuf,
+    prefix: String,
+}
+
+impl Repo {
+    /// Finds the repository of `dir` as Git does, or opens `git_dir` where the caller's environment names one, and passes it
+    /// through the gate.
+    ///
+    /// # Errors
+    /// When there is none, or the gate refuses it.
+    pub fn open(dir: &Path, git_dir: Option<&Path>) -> Result<Self, RepoError> {
+        // Git's own variables reach a hook and everything it starts; what they say of index, work tree and object
+        // directory is about the command in progress and never about the memory.
+        let mut options = gix::open::Options::default();
+        let mut permissions = gix::open::Permissions::all();
+        permissions.env.objects = gix::sec::Permission::Deny;
+        options = options.permissions(permissions);
+        let opened = match git_dir {
+            Some(git_dir) => options
+                .clone()
+                .open_path_as_is(true)
+                .open(dir.join(git_dir)),
+            None => {
+                let mut ceilings = gix::discover::upwards::Options::default().apply_environment();
+                // As Git: a ceiling that is no parent of the directory does not matter.
+                ceilings.match_ceiling_dir_or_error = false;
+                let trusts = gix::sec::trust::Mapping {
+                    full: options.clone(),
+                    reduced: options,
+                };
+                gix::ThreadSafeRepository::discover_opts(dir, ceilings, trusts)
+            }
+        };
+        let shared = opened.map_err(|error| open_error(dir, git_dir, &error))?;
+        let git = shared.to_thread_local();
+        gate::check(&git)?;
+        let (git, raw) = both(git);
+        let common_dir = git.common_dir();
+        let common_dir = common_dir
+            .canonicalize()
+            .unwrap_or_else(|_| common_dir.to_owned());
+        let prefix = prefix(dir, git.workdir(), &common_dir);
+        Ok(Self {
+            git,
+            raw,
+            common_dir,
+            prefix,
+        })
+    }
+
+    /// The same repository opened anew: it sees what other processes have written since.
+    ///
+    /// # Errors
+    /// When it cannot be opened any more.
+    pub fn reopen(&self) -> Result<Self, RepoError> {
+        let git = gix::open_opts(self.git.git_dir(), self.git.open_options().clone())
+            .map_err(|error| RepoError::git("opening the repository again", &error))?;
+        let (git, raw) = both(git);
+        Ok(Self {
+            git,
+            raw,
+            common_dir: self.common_dir.clone(),
+            prefix: self.prefix.clone(),
+        })
+    }
+
+    /// For other threads.
+    pub fn share(&self) -> Shared {
+        Shared {
+            git: self.git.clone().into_sync(),
+            common_dir: self.common_dir.clone(),
+            prefix: self.prefix.clone(),
+        }
+    }
+
+    /// Keeps up to `bytes` of decoded objects, for walks that meet the same trees again and again.
+    pub fn cache_objects(&mut self, bytes: usize) {
+        self.raw.object_cache_size(bytes);
+    }
+
+    /// The directory that all worktrees share, canonical.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// The directory of this worktree's own `HEAD`.
+    pub fn git_dir(&self) -> &Path {
+        self.git.git_dir()
+    }
+
+    /// Derived caches and the writers' lock file: `score-context` in the common dir. May not exist yet.
+    pub fn cache_dir(&self) -> PathBuf {
+        self.common_dir.join("score-context")
+    }
+
+    /// The top of the work tree; none in a bare repository.
+    pub fn work_tree(&self) -> Option<&Path> {
+        self.git.workdir()
+    }
+
+    /// Where the caller stands below the top of the work tree, `src/os/` or empty.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// The name of the linked worktree; none in the main one.
+    pub fn worktree(&self) -> Option<String> {
+        let git_dir = self.git.git_dir();
+        let parent = git_dir.parent()?;
+        (parent.file_name()? == "worktrees")
+            .then(|| {
+                git_dir
+                    .file_name()
+                    .map(|name| name.to_string_lossy().into_owned())
+            })
+            .flatten()
+    }
+
+    /// Whether objects may be missing without damage.
+    pub fn is_partial(&self) -> bool {
+        let config = self.git.config_snapshot();
+        config.string("extensions.partialClone").is_some()
+            || config
+                .plumbing()
+                .sections_by_name("remote")
+                .is_some_and(|mut remotes| {
+                    remotes.any(|remote| {
+                        remote
+                            .value("promisor")
+                            .is_some_and(|value| value != "false")
+                    })
+                })
+    }
+
+    /// Whether history ends early.
+    pub fn is_shallow(&self) -> bool {
+        self.git.is_shallow().unwrap_or(false)
+    }
+
+    /// The commits at which a shallow history ends, sorted; none where it is whole.
+    pub fn border(&self) -> Vec<CommitId> {
+        let commits = self.git.shallow_commits().ok().flatten();
+        let commits = commits.iter().flat_map(|commits| commits.iter());
+        commits.map(|id| CommitId(own(id))).collect()
+    }
+
+    /// A text from the configuration.
+    pub fn config(&self, key: &str) -> Option<String> {
+        let value = self.git.config_snapshot().string(key)?;
+        Some(value.to_str_lossy().into_owned())
+    }
+
+    /// A text from the repository's own configuration file, leaving out what the user or the system says.
+    pub fn local_config(&self, key: &str) -> Option<String> {
+        let snapshot = self.git.config_snapshot();
+        let is_local = |meta: &gix::config::file::Metadata| {
+            matches!(
+                meta.source,
+                gix::config::Source::Local | gix::config::Source::Worktree
+            )
+        };
+        let value = snapshot.plumbing().string_filter(key, is_local)?;
+        Some(value.to_str_lossy().into_owned())
+    }
+
+    /// A path from the configuration, `~` replaced: the repository's own value, and that of the user or the system.
+    pub fn config_path(&self, key: &str) -> (Option<PathBuf>, Option<PathBuf>) {
+        let expanded = || match self.git.config_snapshot().trusted_path(key) {
+            Ok(path) => path,
+            Err(_) => self.config(key).map(PathBuf::from),
+        };
+        match self.local_config(key) {
+            Some(local) if local.starts_with('~') => (expanded(), None),
+            Some(local) => (Some(PathBuf::from(local)), None),
+            None => (None, expanded()),
+        }
+    }
+
+    /// What is checked out.
+    ///
+    /// # Errors
+    /// When `HEAD` cannot be read.
+    pub fn head(&self) -> Result<Head, RepoError> {
+        let head = self
+            .git
+            .head()
+            .map_err(|error| RepoError::git("reading HEAD", &error))?;
+        let branch = head
+            .referent_name()
+            .map(|name| name.shorten().to_str_lossy().into_owned());
+        let mut head = head;
+        let commit = head
+            .try_peel_to_id()
+            .map_err(|error| RepoError::git("reading HEAD", &error))?
+            .map(|id| CommitId(own(&id)));
+        Ok(Head { commit, branch })
+    }
+
+    /// The commit that `rev` names, by the rules of `git rev-parse`; a tag is followed.
+    ///
+    /// # Errors
+    /// When it names nothing, too much, or no commit.
+    pub fn commit_at(&self, rev: &str) -> Result<CommitId, RepoError> {
+        let bad = |why: String| RepoError::BadRev {
+            rev: rev.to_owned(),
+            why,
+        };
+        if rev.is_empty() || rev.starts_with('-') {
+            return Err(bad("not a revision".into()));
+        }
+        let id = self
+            .git
+            .rev_parse_single(rev)
+            .map_err(|error| bad(error.probable_cause().to_string()))?;
+        let object = id
+            .object()
+            .and_then(|object| object.peel_to_kind(gix::objs::Kind::Commit))
+            .map_err(|_| bad("it does not name a commit".into()))?;
+        Ok(CommitId(own(&object.id)))
+    }
+
+    /// The tree with nothing in it; what an unborn branch stands on.
+    pub fn empty_tree(&self) -> TreeId {
+        TreeId(own(&gix::ObjectId::empty_tree(self.git.object_hash())))
+    }
+}
+
+impl Shared {
+    /// A handle for the calling thread.
+    pub fn local(&self) -> Repo {
+        let (git, raw) = both(self.git.to_thread_local());
+        Repo {
+            git,
+            raw,
+            common_dir: self.common_dir.clone(),
+            prefix: self.prefix.clone(),
+        }
+    }
+}
+
+/// The two handles of one repository. Our references have full names: a namespace is for those who serve repositories.
+fn both(mut git: gix::Repository) -> (gix::Repository, gix::Repository) {
+    git.clear_namespace();
+    let mut raw = git.clone();
+    raw.objects.ignore_replacements = true;
+    (git, raw)
+}
+
+/// Our own form of the library's id.
+pub(super) fn own(id: &gix::oid) -> ObjectId {
+    ObjectId::from_bytes(id.as_bytes()).expect("Git names have 20 or 32 bytes")
+}
+
+/// The library's form of our id.
+pub(super) fn theirs(id: ObjectId) -> gix::ObjectId {
+    gix::ObjectId::from_bytes_or_panic(id.as_bytes())
+}
+
+fn open_error(dir: &Path, git_dir: Option<&Path>, error: &gix::Error) -> RepoError {
+    if let Some(git_dir) = git_dir {
+        return RepoError::Refused(format!(
+            "GIT_DIR names '{}', which is not a git repository",
+            git_dir.display()
+        ));
+    }
+    if error.is_not_found() {
+        return RepoError::NotFound(dir.to_owned());
+    }
+    RepoError::git("opening the repository", error)
+}
+
+/// `dir` below `top`, with `/` and a trailing one; empty at the top, outside, inside the git directory, and in a bare repository.
+fn prefix(dir: &Path, top: Option<&Path>, common_dir: &Path) -> String {
+    let below = || {
+        let top = top?.canonicalize().ok()?;
+        let dir = dir.canonicalize().ok()?;
+        if dir.starts_with(common_dir) {
+            return None;
+        }
+        let parts: Vec<_> = dir
+            .strip_prefix(top)
+            .ok()?
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy().into_owned())
+            .collect();
+        (!parts.is_empty()).then(|| parts.join("/") + "/")
+    };
+    below().unwrap_or_default()
+}
