@@ -5,4 +5,5 @@ pub mod mask;
 pub mod policy;
 pub mod record;
 pub mod repo;
+pub mod store;
 pub mod token;

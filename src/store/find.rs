@@ -1,0 +1,88 @@
+//! Finding what a put needs to know of the corpus, without reading all of it into memory.
+//!
+//! In: ids. Out: which of them are there, and where they stand. A commit must not pay for everything that was ever recorded.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+
+use super::corpus::text_of;
+use super::layout::{self, Place};
+use crate::id::{CommitId, RecordId, TreeId};
+use crate::record::{Gone, Record};
+use crate::repo::{Repo, RepoError};
+
+/// So many blobs are read one after the other.
+const FEW: usize = 16;
+
+/// What is there of some records.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Those that are there.
+    pub records: BTreeSet<RecordId>,
+    /// Whatever was forgotten.
+    pub forgotten: BTreeSet<RecordId>,
+    /// Where those that are there stand.
+    pub anchors: BTreeSet<(RecordId, Option<CommitId>)>,
+}
+
+/// What is there of the records `wanted`. Lines are hashed, which is ten times cheaper than parsing them.
+pub(super) fn find_ids(
+    repo: &Repo,
+    root: TreeId,
+    wanted: &BTreeSet<RecordId>,
+) -> Result<Found, RepoError> {
+    let places = layout::places(repo, root)?;
+    let look = |repo: &Repo, place: &Place| {
+        let text = text_of(repo, place).unwrap_or_default();
+        let mut found = Found::default();
+        for line in text.lines() {
+            look_at(line, wanted, &mut found);
+        }
+        found
+    };
+    // Starting the threads takes longer than reading a few blobs, and a commit pays for it.
+    let found: Vec<Found> = match places.len() <= FEW {
+        true => places.iter().map(|place| look(repo, place)).collect(),
+        false => {
+            let shared = repo.share();
+            let each = places.par_iter();
+            each.map_init(|| shared.local(), |repo, place| look(repo, place))
+                .collect()
+        }
+    };
+    let mut all = Found::default();
+    for found in found {
+        all.records.extend(found.records);
+        all.forgotten.extend(found.forgotten);
+        all.anchors.extend(found.anchors);
+    }
+    Ok(all)
+}
+
+fn look_at(line: &str, wanted: &BTreeSet<RecordId>, found: &mut Found) {
+    // Parsed only where it matters. In the text of a record these words would stand with a backslash before each quotation mark.
+    if line.contains(r#":"anchor""#) {
+        let of = line
+            .split_once(r#""of":""#)
+            .and_then(|(_, rest)| rest.get(..64)?.parse().ok());
+        if of.is_some_and(|of| wanted.contains(&of))
+            && let Ok(Record::Anchor(anchor)) = Record::decode(line.as_bytes())
+        {
+            found.anchors.insert((anchor.of, anchor.commit));
+        }
+        return;
+    }
+    if line.contains(r#":"tombstone""#) {
+        if let Ok(Record::Tombstone(stone)) = Record::decode(line.as_bytes())
+            && stone.why == Gone::Forgotten
+        {
+            found.forgotten.insert(stone.of);
+        }
+        return;
+    }
+    let id = RecordId::of(line.as_bytes());
+    if wanted.contains(&id) {
+        found.records.insert(id);
+    }
+}

@@ -1,0 +1,271 @@
+//! Look-ups with their pins: the attention record, the corpus it read, the code tree it scored against, what scoring read of code.
+//!
+//! The pins are tree entries, so that `git gc --prune=now` can never take away what a replay needs.
+
+use super::base::{ATTENTION, Store, StoreError};
+use super::transaction::{self, replace_entry};
+use crate::id::{BlobId, RecordId, TreeId};
+use crate::record::{Attention, Time};
+use crate::repo::{Entry, Kind, Mode, Object, Repo, RepoError};
+
+/// What a look-up read, besides the record of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pins {
+    /// The tree of records.
+    pub corpus: TreeId,
+    /// The tree of code.
+    pub code: TreeId,
+}
+
+/// A stored look-up.
+#[derive(Clone, Debug)]
+pub struct Lookup {
+    /// Its id.
+    pub id: RecordId,
+    /// The bytes of its record, as stored.
+    pub bytes: Vec<u8>,
+    /// The same, read.
+    pub attention: Attention,
+    /// The trees it is held by.
+    pub pins: Pins,
+    /// What scoring read of code and history, packed.
+    pub ground: Vec<u8>,
+}
+
+/// Where a look-up stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The day of writing.
+    pub day: String,
+    /// The look-up.
+    pub id: RecordId,
+    /// Its folder.
+    tree: TreeId,
+}
+
+const RECORD: &str = "attention.json";
+const CORPUS: &str = "corpus";
+const CODE: &str = "code";
+const GROUND: &str = "ground";
+
+impl Store<'_> {
+    /// Keeps a look-up with everything it read. The same look-up twice is one. `now` gives the day of writing.
+    ///
+    /// # Errors
+    /// When the store cannot be written, or other writers are faster until patience runs out. Then nothing was written.
+    pub fn put_lookup(
+        &self,
+        attention: &Attention,
+        ground: &[u8],
+        now: Time,
+    ) -> Result<RecordId, StoreError> {
+        let id = attention.inputs.id();
+        let (day, name) = (now.day(), id.to_string());
+        let bytes = attention.encode();
+        let kept = transaction::edit(self.repo, ATTENTION, self.patience, |root, written| {
+            let repo = self.repo;
+            // A look-up about a commit has that commit's clock, and may be asked again on another day.
+            if attention.inputs.time != now && stands_on_any_day(repo, root, &name)? {
+                return Ok((None, id));
+            }
+            let day_tree = child(repo, root, &day)?;
+            let fan = child(repo, day_tree, &name[..2])?;
+            let folder = folder(repo, attention, &bytes, ground, written)?;
+            let directory = |id: TreeId| Some((Mode::Directory, id.0));
+            let fan = replace_entry(repo, fan, &name, directory(folder), written)?;
+            let day_tree = replace_entry(repo, day_tree, &name[..2], directory(fan), written)?;
+            let root = replace_entry(repo, root, &day, directory(day_tree), written)?;
+            Ok((Some(root), id))
+        })?;
+        // While the records were at this corpus, whoever cleaned up saw it as reachable. Now that they have moved on, a clean-up that
+        // began before this look-up was there knows nothing that holds it.
+        let corpus = attention.inputs.corpus;
+        if self.corpus_id()? != corpus
+            && let Err(error) = self.settle_corpus(corpus)
+        {
+            self.drop_lookup(&day, &name)?;
+            return Err(error);
+        }
+        Ok(kept)
+    }
+
+    /// Makes every object of a corpus outlive a clean-up that is under way.
+    fn settle_corpus(&self, corpus: TreeId) -> Result<(), StoreError> {
+        let repo = self.repo.reopen()?;
+        let tree = |id: TreeId| -> Result<Object, RepoError> {
+            Ok(Object {
+                id: id.0,
+                kind: Kind::Tree,
+                bytes: repo.tree_bytes(&repo.tree(id)?),
+            })
+        };
+        let mut objects = vec![tree(corpus)?];
+        for entry in repo.list(corpus)? {
+            objects.push(match entry.mode {
+                Mode::Directory => tree(TreeId(entry.id))?,
+                Mode::File | Mode::Symlink | Mode::Submodule => Object {
+                    id: entry.id,
+                    kind: Kind::Blob,
+                    bytes: repo
+                        .blob(BlobId(entry.id))?
+                        .ok_or_else(|| repo.missing_blob(entry.id))?,
+                },
+            });
+        }
+        Ok(repo.settle(&objects, ATTENTION)?)
+    }
+
+    /// Takes a look-up out again: one that pins what is not there would stop the user's own `git gc`.
+    fn drop_lookup(&self, day: &str, name: &str) -> Result<(), StoreError> {
+        transaction::edit(self.repo, ATTENTION, self.patience, |root, written| {
+            let repo = self.repo;
+            let day_tree = child(repo, root, day)?;
+            let fan = child(repo, day_tree, &name[..2])?;
+            let fan = replace_entry(repo, fan, name, None, written)?;
+            let directory = |id: TreeId| Some((Mode::Directory, id.0));
+            let day_tree = replace_entry(repo, day_tree, &name[..2], directory(fan), written)?;
+            let root = replace_entry(repo, root, day, directory(day_tree), written)?;
+            Ok((Some(root), ()))
+        })
+    }
+
+    /// Every stored look-up, by day and id.
+    ///
+    /// # Errors
+    /// When the reference or a tree of it is damaged.
+    pub fn lookups(&self) -> Result<Vec<Stored>, StoreError> {
+        let mut all = Vec::new();
+        let Some(root) = self.tree_behind(ATTENTION)? else {
+            return Ok(all);
+        };
+        // What somebody else put here is no look-up, and must not hide those that are.
+        let directories = |id: TreeId| -> Result<_, RepoError> {
+            let entries = self.repo.tree(id)?.into_iter();
+            Ok(entries.filter(|entry| entry.mode == Mode::Directory))
+        };
+        for day in directories(root)? {
+            for fan in directories(TreeId(day.id))? {
+                for entry in directories(TreeId(fan.id))? {
+                    if let Ok(id) = entry.path.parse() {
+                        all.push(Stored {
+                            day: day.path.clone(),
+                            id,
+                            tree: TreeId(entry.id),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The look-up with this id or unique beginning of one.
+    ///
+    /// # Errors
+    /// When there is none, or there are several.
+    pub fn find_lookup(&self, id: &str) -> Result<Stored, StoreError> {
+        let mut found: Vec<_> = self.lookups()?;
+        found.retain(|stored| stored.id.to_string().starts_with(id));
+        found.dedup_by_key(|stored| stored.id);
+        match (found.pop(), found.len()) {
+            (Some(stored), 0) if !id.is_empty() => Ok(stored),
+            (None, _) => Err(StoreError::NoSuch(format!("no look-up has the id '{id}'"))),
+            (_, others) => Err(StoreError::NoSuch(format!(
+                "the id '{id}' is ambiguous: {} look-ups begin with it",
+                others + 1
+            ))),
+        }
+    }
+
+    /// Reads a stored look-up.
+    ///
+    /// # Errors
+    /// When a part of it is missing or unreadable; the text names the part.
+    pub fn lookup(&self, stored: &Stored) -> Result<Lookup, StoreError> {
+        let damaged = |cause: String| StoreError::Damaged {
+            id: stored.id.to_string(),
+            cause,
+        };
+        let entries = self
+            .repo
+            .tree(stored.tree)
+            .map_err(|error| damaged(error.to_string()))?;
+        let entry = |name: &str| {
+            entries
+                .iter()
+                .find(|entry| entry.path == name)
+                .ok_or_else(|| damaged(format!("it has no '{name}'")))
+        };
+        let blob = |name: &str| -> Result<Vec<u8>, StoreError> {
+            let found = self.repo.blob(BlobId(entry(name)?.id));
+            let found = found.map_err(|error| damaged(error.to_string()))?;
+            found.ok_or_else(|| damaged(format!("the blob of '{name}' is missing")))
+        };
+        let bytes = blob(RECORD)?;
+        let attention = Attention::decode(&bytes).map_err(|error| damaged(error.to_string()))?;
+        Ok(Lookup {
+            id: stored.id,
+            attention,
+            pins: Pins {
+                corpus: TreeId(entry(CORPUS)?.id),
+                code: TreeId(entry(CODE)?.id),
+            },
+            ground: blob(GROUND)?,
+            bytes,
+        })
+    }
+}
+
+/// Whether a look-up of this name was kept before, on whatever day.
+fn stands_on_any_day(repo: &Repo, root: Option<TreeId>, name: &str) -> Result<bool, RepoError> {
+    let Some(root) = root else { return Ok(false) };
+    for day in repo.tree(root)? {
+        let fan = child(repo, Some(TreeId(day.id)), &name[..2])?;
+        if child(repo, fan, name)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The tree called `name` below `root`, if there is one.
+fn child(repo: &Repo, root: Option<TreeId>, name: &str) -> Result<Option<TreeId>, RepoError> {
+    let Some(root) = root else { return Ok(None) };
+    let entries = repo.tree(root)?;
+    let found = entries.iter().find(|entry| entry.path == name);
+    Ok(found.map(|entry| TreeId(entry.id)))
+}
+
+/// The four parts of a look-up, as one tree.
+fn folder(
+    repo: &Repo,
+    attention: &Attention,
+    bytes: &[u8],
+    ground: &[u8],
+    written: &mut Vec<Object>,
+) -> Result<TreeId, RepoError> {
+    let mut pin = |id: TreeId| -> Result<_, RepoError> {
+        // The empty tree need not be in the store to be read, but `git fsck` wants to see it where a tree names it.
+        if id == repo.empty_tree() {
+            repo.write(Kind::Tree, Vec::new(), written)?;
+        }
+        Ok(id.0)
+    };
+    let corpus = pin(attention.inputs.corpus)?;
+    let code = pin(attention.inputs.code_tree)?;
+    let record = repo.write(Kind::Blob, bytes.to_vec(), written)?;
+    let ground = repo.write(Kind::Blob, ground.to_vec(), written)?;
+    let entry = |path: &str, mode, id| Entry {
+        path: path.to_owned(),
+        mode,
+        id,
+    };
+    let entries = [
+        entry(RECORD, Mode::File, record),
+        entry(CORPUS, Mode::Directory, corpus),
+        entry(CODE, Mode::Directory, code),
+        entry(GROUND, Mode::File, ground),
+    ];
+    let tree = repo.tree_bytes(&entries);
+    Ok(TreeId(repo.write(Kind::Tree, tree, written)?))
+}

@@ -1,0 +1,24 @@
+//! The memory on Git's own object store: records and look-ups under `refs/score-local/`.
+//!
+//! In: encoded lines and ids. Out: the corpus as plain data, stored look-ups, receipts. Every write is a compare-and-swap with
+//! retry (`transaction.rs`) on a tree whose shape `layout.rs` knows; `corpus.rs` reads it, `view.rs` is what a look-up sees of it,
+//! `lookup.rs` keeps attention records with their pins, `notes.rs` the notes that Git shows. Never asks the clock for anything that is stored.
+
+mod append;
+mod base;
+mod corpus;
+mod find;
+mod follow;
+mod identity;
+mod layout;
+mod lookup;
+mod notes;
+mod transaction;
+pub mod view;
+mod wait;
+
+pub use append::{Put, Receipt};
+pub use base::{ATTENTION, RECORDS, Store, StoreError};
+pub use corpus::{Broken, Corpus, Visible};
+pub use lookup::{Lookup, Pins, Stored};
+pub use notes::{NOTES, Noted};

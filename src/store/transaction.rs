@@ -1,0 +1,190 @@
+//! One write: read the reference, edit the tree, swap, and prove that it is there.
+//!
+//! The swap is what guards; the advisory lock only avoids lost races (1,600 appends by 8 processes: 20.9 s and 1,934 lost races
+//! without it, 9.9 s and none with it). The only place that waits, and so the only one that looks at a monotonic clock.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::base::StoreError;
+use super::wait::Wait;
+use crate::id::{ObjectId, TreeId};
+use crate::repo::{Object, Repo, RepoError, Swap};
+
+/// How often a missing object is waited for before it counts as damage; a `gc` moves objects for moments only.
+const MOST_TRANSIENT: u32 = 10;
+
+/// What becomes of a reference.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum New {
+    /// Nothing.
+    Same,
+    /// It points here.
+    At(ObjectId),
+    /// It goes.
+    Gone,
+}
+
+/// Edits the tree behind `reference` with `edit`, until a swap succeeds. `edit` gets the present root (none: no such reference)
+/// and returns the new root, or none when there is nothing to write; it is called again after a lost race.
+pub(super) fn edit<T>(
+    repo: &Repo,
+    reference: &'static str,
+    patience: Duration,
+    mut edit: impl FnMut(Option<TreeId>, &mut Vec<Object>) -> Result<(Option<TreeId>, T), RepoError>,
+) -> Result<T, StoreError> {
+    change(repo, reference, patience, |old, written| {
+        let (new, done) = edit(old.map(TreeId), written)?;
+        Ok((new.map_or(New::Same, |TreeId(new)| New::At(new)), done))
+    })
+}
+
+/// The same for a reference that points at anything.
+pub(super) fn change<T>(
+    repo: &Repo,
+    reference: &'static str,
+    patience: Duration,
+    mut edit: impl FnMut(Option<ObjectId>, &mut Vec<Object>) -> Result<(New, T), RepoError>,
+) -> Result<T, StoreError> {
+    let begun = Instant::now();
+    let _lock = advisory_lock(repo, patience)?;
+    let mut wait = Wait::new(begun, patience);
+    let mut transient = 0;
+    loop {
+        let tried = attempt(repo, reference, &mut wait, &mut edit);
+        let cause = match tried {
+            Ok(Some(done)) => return Ok(done),
+            Ok(None) => "another process moved it each time".to_owned(),
+            Err(error @ RepoError::Locked { .. }) => error.to_string(),
+            Err(
+                error @ RepoError::Git {
+                    transient: true, ..
+                },
+            ) if transient < MOST_TRANSIENT => {
+                transient += 1;
+                error.to_string()
+            }
+            // What a clean-up took from another writer, that one writes again when it is over.
+            Err(error @ RepoError::Missing { .. }) if repo.gc_is_running() => error.to_string(),
+            Err(error) => return Err(write_error(repo, error)),
+        };
+        if !wait.once_more() {
+            return Err(StoreError::Busy {
+                reference,
+                seconds: begun.elapsed().as_secs_f64(),
+                cause,
+            });
+        }
+    }
+}
+
+/// One try. `None` when the reference moved meanwhile.
+fn attempt<T>(
+    repo: &Repo,
+    reference: &str,
+    wait: &mut Wait,
+    edit: &mut impl FnMut(Option<ObjectId>, &mut Vec<Object>) -> Result<(New, T), RepoError>,
+) -> Result<Option<T>, RepoError> {
+    let old = repo.reference(reference)?;
+    let mut written = Vec::new();
+    let (new, done) = edit(old, &mut written)?;
+    let swapped = match (old, new) {
+        (_, New::Same) | (None, New::Gone) => return Ok(Some(done)),
+        (Some(old), New::At(new)) if old == new => return Ok(Some(done)),
+        (old, New::At(new)) => repo.swap(reference, old, new)?,
+        (Some(old), New::Gone) => repo.remove(reference, old)?,
+    };
+    if swapped == Swap::Moved {
+        return Ok(None);
+    }
+    // Acknowledged means there, as a handle that has not seen the writing sees it. A `gc --prune=now` that began before the swap was
+    // seen to take an acknowledged tip; once it is over, what it took can be written again.
+    while repo.gc_is_running() && wait.once_more() {}
+    repo.reopen()?.settle(&written, reference)?;
+    repo.sync(&written, reference)?;
+    Ok(Some(done))
+}
+
+/// Held while the file lives. None where the common dir cannot take a lock file, and where its holder keeps it for half of
+/// `patience`, since that one may be stopped for good: the swap guards all the same, and the other half is for races over it.
+///
+/// A turnstile stands before the lock, held by whoever is next. Without it a writer that goes on at once takes the lock again before
+/// those who wait are awake, and one of eight had no turn in five seconds.
+fn advisory_lock(repo: &Repo, patience: Duration) -> Result<Option<File>, StoreError> {
+    let dir = repo.cache_dir();
+    if let Err(error) = std::fs::create_dir_all(&dir) {
+        return Err(StoreError::ReadOnly(format!("{}: {error}", dir.display())));
+    }
+    let open = |name: &str| {
+        let path = dir.join(name);
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path);
+        file.map_err(|error| StoreError::ReadOnly(format!("{}: {error}", path.display())))
+    };
+    let (turnstile, lock) = (open("turnstile")?, open("lock")?);
+    match turnstile.try_lock().and_then(|()| lock.try_lock()) {
+        Ok(()) => return Ok(Some(lock)),
+        Err(TryLockError::WouldBlock) => {}
+        // A file system without locks.
+        Err(TryLockError::Error(_)) => return Ok(None),
+    }
+    let (give, take) = mpsc::sync_channel(1);
+    let waiting = thread::Builder::new().spawn(move || {
+        if turnstile.lock().is_ok() && lock.lock().is_ok() {
+            drop(turnstile);
+            // Nobody may be left to take it; then it is dropped here, which lets the lock go.
+            drop(give.send(lock));
+        }
+    });
+    Ok(waiting
+        .ok()
+        .and_then(|_| take.recv_timeout(patience / 2).ok()))
+}
+
+fn write_error(repo: &Repo, error: RepoError) -> StoreError {
+    let probe = repo.common_dir().join("objects");
+    let read_only = std::fs::metadata(&probe).is_ok_and(|meta| meta.permissions().readonly());
+    match error {
+        RepoError::Git { cause, .. }
+            if read_only
+                || cause.contains("Permission denied")
+                || cause.contains("Read-only file system") =>
+        {
+            StoreError::ReadOnly(cause)
+        }
+        error => StoreError::Repo(error),
+    }
+}
+
+/// The new root after putting `id` at the one-level name `name` of `root` (none: taking it out).
+pub(super) fn replace_entry(
+    repo: &Repo,
+    root: Option<TreeId>,
+    name: &str,
+    entry: Option<(crate::repo::Mode, ObjectId)>,
+    written: &mut Vec<Object>,
+) -> Result<TreeId, RepoError> {
+    let mut entries = match root {
+        Some(root) => repo.tree(root)?,
+        None => Vec::new(),
+    };
+    entries.retain(|entry| entry.path != name);
+    if let Some((mode, id)) = entry {
+        entries.push(crate::repo::Entry {
+            path: name.to_owned(),
+            mode,
+            id,
+        });
+    }
+    let bytes = repo.tree_bytes(&entries);
+    Ok(TreeId(repo.write(
+        crate::repo::Kind::Tree,
+        bytes,
+        written,
+    )?))
+}
