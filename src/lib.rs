@@ -1,5 +1,6 @@
 //! Decision memory for coding agents, inside Git itself.
 
+pub mod graph;
 pub mod id;
 pub mod mask;
 pub mod policy;

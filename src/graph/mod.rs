@@ -1,0 +1,331 @@
+//! The code graph of a tree: every path is a node, and so are the classes, functions and methods of Python, JavaScript and TypeScript.
+//!
+//! In: a tree of the object store. Out: a `Graph`: contains, imports, calls and inherits, each edge with how it was found. The graph
+//! depends on the tree alone: not on the clock, the number of threads, the work tree or what was cached. Blob to facts: `extract.rs` and
+//! the language modules; facts to edges: `resolve.rs`. Never follows a name that an import binds to something outside the tree to a
+//! namesake inside.
+
+mod binding;
+mod builder;
+mod cache;
+mod columns;
+mod containers;
+mod esm;
+mod extract;
+mod facts;
+mod hash;
+mod javascript;
+mod js_names;
+mod js_open;
+mod js_values;
+mod jsdoc;
+mod kept;
+mod lookup;
+mod members;
+mod npm;
+mod parts;
+mod places;
+mod python;
+mod python_names;
+mod python_types;
+mod python_values;
+mod reached;
+mod resolve;
+mod signature;
+mod sites;
+mod standard;
+mod syntax;
+mod table;
+mod typescript;
+mod values;
+mod world;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use crate::graph::facts::Language;
+use crate::graph::kept::{Kept, Key, Read};
+use crate::graph::parts::Parts;
+use crate::graph::syntax::Parsers;
+use crate::id::{BlobId, TreeId};
+use crate::repo::{Entry, Mode, Repo, RepoError, Shared};
+
+pub use crate::graph::parts::{Edge, EdgeKind, Node, NodeKind, Resolution, Stats};
+pub use crate::graph::signature::{Parameter, Passing, Signature};
+pub use crate::graph::sites::{Arguments, Called, Imported, Site, Sites, Wanted};
+pub use crate::graph::table::Graph;
+
+/// The version of everything that decides what a graph holds: grammars, limits, resolution. Raised by every change that alters any graph.
+pub const EXTRACTOR: &str = "2";
+
+/// Why there is no graph.
+#[derive(Debug, thiserror::Error)]
+pub enum GraphError {
+    /// The tree or one of its blobs could not be read.
+    #[error(transparent)]
+    Repo(#[from] RepoError),
+}
+
+/// What became of one blob: what it says and its encoded form; nothing when it is not in the repository.
+type Outcome<'kept> = Option<(Read, Cow<'kept, [u8]>)>;
+
+impl Graph {
+    /// The graph of a tree, from the cache or built and then kept there. `progress` is told how many of how many blobs are read, from
+    /// any thread, in no particular order; not at all when the graph was kept.
+    ///
+    /// # Errors
+    /// When the tree, or a blob that is there, cannot be read. A cache that cannot be read or written is no error.
+    pub fn at(
+        repo: &Repo,
+        tree: TreeId,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<Self, GraphError> {
+        let dir = repo.cache_dir();
+        if let Some(kept) = cache::graph(&dir, tree, EXTRACTOR) {
+            return Ok(kept);
+        }
+        let kept = Kept::all(&dir, EXTRACTOR);
+        let (graph, outcomes) = Self::link(repo, tree, &kept, progress)?;
+        if graph.missing().is_empty() {
+            cache::keep_graph(&dir, tree, EXTRACTOR, &graph);
+            let facts = outcomes
+                .iter()
+                .filter_map(|(key, outcome)| Some((*key, outcome.as_ref()?.1.as_ref())));
+            kept::keep(&dir, tree, EXTRACTOR, &facts.collect::<Vec<_>>());
+        }
+        Ok(graph)
+    }
+
+    /// The graph of a tree, built from its blobs without looking at the cache.
+    ///
+    /// # Errors
+    /// As for `at`.
+    pub fn build(
+        repo: &Repo,
+        tree: TreeId,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<Self, GraphError> {
+        Self::link(repo, tree, &[], progress).map(|(graph, _)| graph)
+    }
+
+    /// The graph of a tree, and what became of its blobs, parsing only those that are not kept.
+    fn link<'kept>(
+        repo: &Repo,
+        tree: TreeId,
+        kept: &'kept [Kept],
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<(Self, BTreeMap<Key, Outcome<'kept>>), GraphError> {
+        let entries = repo.list(tree)?;
+        let mut stats = Stats::default();
+        let mut parts = Parts::default();
+        paths(tree, &entries, &mut parts, &mut stats);
+        let sources = sources(&entries, &mut stats);
+        let outcomes = read(&repo.share(), &sources, kept, progress)?;
+        let mut missing = Vec::new();
+        let mut linked = Vec::with_capacity(sources.len());
+        for (entry, language) in &sources {
+            match outcomes.get(&(entry.id, *language)) {
+                Some(Some((Ok(facts), _))) => {
+                    *stats
+                        .languages
+                        .entry(language.as_str().to_owned())
+                        .or_insert(0) += 1;
+                    linked.push((entry.path.as_str(), *language, facts.as_ref()));
+                }
+                Some(Some((Err(reason), _))) => count(&mut stats, reason),
+                Some(None) | None => {
+                    count(&mut stats, "missing");
+                    missing.push(entry.path.clone());
+                }
+            }
+        }
+        let paths = entries.iter().map(|entry| entry.path.as_str());
+        resolve::link(&linked, paths, &mut parts, &mut stats);
+        let graph = Self::with_stats(parts.nodes, parts.edges, stats, missing);
+        Ok((graph, outcomes))
+    }
+}
+
+impl Graph {
+    /// Call sites and imports of a tree, one by one, from the facts that are kept or from its blobs.
+    ///
+    /// # Errors
+    /// As for `at`.
+    pub fn sites(repo: &Repo, tree: TreeId, wanted: &Wanted) -> Result<Sites, GraphError> {
+        let kept = Kept::all(&repo.cache_dir(), EXTRACTOR);
+        let entries = repo.list(tree)?;
+        let sources = sources(&entries, &mut Stats::default());
+        let outcomes = read(&repo.share(), &sources, &kept, &|_, _| {})?;
+        let linked: Vec<_> = sources
+            .iter()
+            .filter_map(
+                |(entry, language)| match outcomes.get(&(entry.id, *language)) {
+                    Some(Some((Ok(facts), _))) => {
+                        Some((entry.path.as_str(), *language, facts.as_ref()))
+                    }
+                    _ => None,
+                },
+            )
+            .collect();
+        let paths = entries.iter().map(|entry| entry.path.as_str());
+        let (called, imports) = reached::sites(&linked, paths, wanted);
+        let mut by_file: BTreeMap<String, Vec<Called>> = BTreeMap::new();
+        for called in called {
+            by_file.entry(called.file.clone()).or_default().push(called);
+        }
+        let mut parsers = Parsers::default();
+        let mut calls = Vec::new();
+        for (entry, language) in &sources {
+            if let Some(called) = by_file.remove(&entry.path) {
+                let source = repo.blob(BlobId(entry.id))?.unwrap_or_default();
+                calls.extend(sites::with_arguments(
+                    &mut parsers,
+                    *language,
+                    &source,
+                    called,
+                ));
+            }
+        }
+        Ok(Sites { calls, imports })
+    }
+
+    /// The definitions of one file, in source order; none for a file without symbols, or whose blob is not here.
+    ///
+    /// # Errors
+    /// When the blob is damaged.
+    pub fn signatures(repo: &Repo, path: &str, blob: BlobId) -> Result<Vec<Signature>, GraphError> {
+        let Some(language) = Language::of(path).filter(|_| extract::unread(path).is_none()) else {
+            return Ok(Vec::new());
+        };
+        let is_small = repo
+            .blob_size(blob)?
+            .is_some_and(|size| size <= extract::MAX_BYTES);
+        let Some(source) = is_small.then(|| repo.blob(blob)).transpose()?.flatten() else {
+            return Ok(Vec::new());
+        };
+        let facts = extract::facts(&mut Parsers::default(), language, &source);
+        Ok(facts.map_or_else(
+            |_| Vec::new(),
+            |facts| signature::signatures(path, language, &facts, &source),
+        ))
+    }
+}
+
+fn count(stats: &mut Stats, reason: &str) {
+    *stats.without_symbols.entry(reason.to_owned()).or_insert(0) += 1;
+}
+
+/// A node for every path, and the edges of directories.
+fn paths(tree: TreeId, entries: &[Entry], parts: &mut Parts, stats: &mut Stats) {
+    let node = |name: &str, kind, object| Node {
+        name: name.to_owned(),
+        kind,
+        object: Some(object),
+        lines: (0, 0),
+    };
+    let root = parts.node(node(".", NodeKind::Directory, tree.0));
+    // Directories first, by the quoted form of their names: a path may have to be quoted though its directory need not be.
+    let mut directories = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| entry.mode == Mode::Directory) {
+        let at = parts.node(node(&entry.path, NodeKind::Directory, entry.id));
+        directories.insert(table::quoted(&entry.path), at);
+    }
+    for entry in entries {
+        let kind = match entry.mode {
+            Mode::Directory => NodeKind::Directory,
+            Mode::File => NodeKind::File,
+            Mode::Symlink => NodeKind::Symlink,
+            Mode::Submodule => NodeKind::Submodule,
+        };
+        if matches!(kind, NodeKind::Symlink | NodeKind::Submodule) {
+            count(stats, kind.as_str());
+        }
+        let at = parts.node(node(&entry.path, kind, entry.id));
+        let path = table::quoted(&entry.path);
+        let above = directories
+            .get(places::parent(&path))
+            .copied()
+            .unwrap_or(root);
+        parts.edge(EdgeKind::Contains, above, at, Resolution::Tree);
+    }
+}
+
+/// The files that are read, in order of their paths.
+fn sources<'a>(entries: &'a [Entry], stats: &mut Stats) -> Vec<(&'a Entry, Language)> {
+    let mut sources = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.mode == Mode::File) {
+        let Some(language) = Language::of(&entry.path) else {
+            continue;
+        };
+        match extract::unread(&entry.path) {
+            Some(reason) => count(stats, reason),
+            None => sources.push((entry, language)),
+        }
+    }
+    sources
+}
+
+/// The outcome of every blob, read and parsed in parallel where it is not kept; a blob that stands at several paths is read once.
+fn read<'kept>(
+    shared: &Shared,
+    sources: &[(&Entry, Language)],
+    kept: &'kept [Kept],
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<BTreeMap<Key, Outcome<'kept>>, GraphError> {
+    let mut keys: Vec<Key> = sources
+        .iter()
+        .map(|(entry, language)| (entry.id, *language))
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let done = AtomicUsize::new(0);
+    let read: Result<Vec<Outcome>, GraphError> = keys
+        .par_iter()
+        .map_init(
+            || (shared.local(), Parsers::default()),
+            |(repo, parsers), key| {
+                let outcome = match known(kept, key) {
+                    Some(known) => Ok(Some(known)),
+                    None => parsed(repo, parsers, BlobId(key.0), key.1),
+                };
+                progress(done.fetch_add(1, Ordering::Relaxed) + 1, keys.len());
+                outcome
+            },
+        )
+        .collect();
+    Ok(keys.iter().copied().zip(read?).collect())
+}
+
+fn known<'kept>(kept: &'kept [Kept], key: &Key) -> Option<(Read, Cow<'kept, [u8]>)> {
+    kept.iter().find_map(|file| {
+        let bytes = file.find(key)?;
+        Some((kept::decode(bytes)?, Cow::Borrowed(bytes)))
+    })
+}
+
+fn parsed(
+    repo: &Repo,
+    parsers: &mut Parsers,
+    id: BlobId,
+    language: Language,
+) -> Result<Outcome<'static>, GraphError> {
+    let Some(size) = repo.blob_size(id)? else {
+        return Ok(None);
+    };
+    let read: Read = if size > extract::MAX_BYTES {
+        Err("too large")
+    } else {
+        let Some(bytes) = repo.blob(id)? else {
+            return Ok(None);
+        };
+        extract::facts(parsers, language, &bytes).map(Box::new)
+    };
+    let encoded = kept::encode(&read);
+    Ok(Some((read, Cow::Owned(encoded))))
+}
+
+#[cfg(test)]
+mod tests;
