@@ -5,6 +5,8 @@ pub mod id;
 pub mod mask;
 pub mod policy;
 pub mod record;
+pub mod render;
 pub mod repo;
+pub mod score;
 pub mod store;
 pub mod token;

@@ -1,0 +1,208 @@
+//! The factors of each candidate and the score they make: rule `seed/1` of `scoring.md`, in its order of operations.
+//!
+//! In: the visible records, the question, what became of the candidates' nodes. Out: factors and scores in id order. A score depends
+//! on the question and the record alone, but for the verdict and the sessions that share its ground. Never decides what is selected.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use crate::id::RecordId;
+use crate::policy::Policy;
+use crate::record::{Factors, Source, Time, Verdict};
+use crate::score::company::corroboration;
+use crate::score::ground::Stand;
+use crate::store::view::{Ending, Prior, View};
+use crate::token::{Tokens, tokens};
+
+const SECONDS_PER_DAY: i64 = 86_400;
+
+/// What a look-up asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The task, masked.
+    pub task: &'a str,
+    /// The nodes it is about, as asked.
+    pub current_nodes: &'a [String],
+    /// The session that asks.
+    pub session: Option<&'a str>,
+    /// The clock.
+    pub time: Time,
+    /// Every number that can change the answer.
+    pub policy: &'a Policy,
+}
+
+/// A candidate with what it earned.
+#[derive(Clone, Copy, Debug)]
+pub struct Scored<'a> {
+    /// The record.
+    pub prior: &'a Prior,
+    /// What became of its nodes, in order.
+    pub ground: &'a [Stand],
+    /// Its latest visible outcome.
+    pub verdict: Option<Verdict>,
+    /// What makes up the score.
+    pub factors: Factors,
+    /// What it earned.
+    pub score: f64,
+}
+
+/// The candidates in id order: every visible record within retention that is not of the asking session.
+pub fn candidates<'v>(view: &'v View, question: &Question) -> Vec<&'v Prior> {
+    let mut priors = within_retention(view, question);
+    priors.retain(|prior| is_candidate(prior, question));
+    priors
+}
+
+/// Every visible record that has not expired, in id order.
+fn within_retention<'v>(view: &'v View, question: &Question) -> Vec<&'v Prior> {
+    let longest = i128::from(question.policy.retention_days) * i128::from(SECONDS_PER_DAY);
+    let age = |prior: &Prior| i128::from(question.time.0) - i128::from(prior.time.0);
+    let kept = |prior: &&Prior| prior.source != Source::Session || age(prior) <= longest;
+    let mut priors: Vec<&Prior> = view.priors.iter().filter(kept).collect();
+    priors.sort_by_key(|prior| prior.id);
+    priors
+}
+
+fn is_candidate(prior: &Prior, question: &Question) -> bool {
+    prior.session.is_none() || prior.session.as_deref() != question.session
+}
+
+/// Scores every candidate, in id order; `grounds` has one entry for each, in the same order.
+pub fn score<'a>(
+    view: &'a View,
+    question: &Question,
+    grounds: &'a [Vec<Stand>],
+) -> Vec<Scored<'a>> {
+    let company = within_retention(view, question);
+    let mut shared = Vec::with_capacity(company.len());
+    for (prior, sessions) in company.iter().zip(corroboration(&company)) {
+        if is_candidate(prior, question) {
+            shared.push((*prior, sessions));
+        }
+    }
+    let verdicts = Verdicts::of(&view.endings);
+    let task = tokens(question.task);
+    let each = shared.par_iter().enumerate().with_min_len(64);
+    each.map(|(at, (prior, sessions))| {
+        let ground = grounds.get(at).map_or(&[][..], Vec::as_slice);
+        let verdict = verdicts.latest(prior);
+        let factors = factors(question, &task, prior, ground, verdict, *sessions);
+        let score = total(&factors, question.policy);
+        Scored {
+            prior,
+            ground,
+            verdict,
+            factors,
+            score,
+        }
+    })
+    .collect()
+}
+
+fn factors(
+    question: &Question,
+    task: &Tokens,
+    prior: &Prior,
+    ground: &[Stand],
+    verdict: Option<Verdict>,
+    corroboration: u64,
+) -> Factors {
+    let policy = question.policy;
+    Factors {
+        semantic: task.jaccard(&tokens(&prior.text)),
+        structural: structural(ground, policy),
+        bonus: bonus(verdict, corroboration, policy),
+        recency: recency(question.time, prior.time, policy),
+        live_ratio: live_ratio(ground, prior.nodes.len(), policy),
+        corroboration,
+    }
+}
+
+/// (w_semantic · semantic + w_structural · structural + bonus) · recency · live_ratio. Adding zero at the end changes no value; it
+/// makes a negative zero positive, so that equal scores have equal bytes.
+fn total(factors: &Factors, policy: &Policy) -> f64 {
+    let likeness = policy.w_semantic * factors.semantic + policy.w_structural * factors.structural;
+    (likeness + factors.bonus) * factors.recency * factors.live_ratio + 0.0
+}
+
+/// Of the live nodes the share that lies in the focus; 0 with fewer than `min_structural_ground` of them.
+fn structural(ground: &[Stand], policy: &Policy) -> f64 {
+    let live = ground.iter().filter(|stand| stand.is_live()).count();
+    if live == 0 || (live as u64) < policy.min_structural_ground {
+        return 0.0;
+    }
+    let near = ground
+        .iter()
+        .filter(|stand| stand.is_live() && stand.in_focus)
+        .count();
+    near as f64 / live as f64
+}
+
+/// Live nodes / nodes, at least the floor; 1 for a record without nodes.
+fn live_ratio(ground: &[Stand], nodes: usize, policy: &Policy) -> f64 {
+    if nodes == 0 {
+        return 1.0;
+    }
+    let live = ground.iter().filter(|stand| stand.is_live()).count();
+    (live as f64 / nodes as f64).max(policy.live_ratio_floor)
+}
+
+/// 0.5^(age in days / half_life_days) where the policy asks for it, else 1.
+fn recency(now: Time, then: Time, policy: &Policy) -> f64 {
+    if !policy.recency_decay {
+        return 1.0;
+    }
+    let age = now.0.saturating_sub(then.0).max(0);
+    let days = age as f64 / SECONDS_PER_DAY as f64;
+    libm::exp2(-(days / policy.half_life_days))
+}
+
+/// A failure costs at once; a success counts only in company.
+fn bonus(verdict: Option<Verdict>, corroboration: u64, policy: &Policy) -> f64 {
+    match verdict {
+        Some(Verdict::Fail) => 0.0 - policy.outcome_bonus,
+        Some(Verdict::Pass) if corroboration >= policy.min_corroboration => policy.outcome_reward,
+        Some(Verdict::Pass) | None => 0.0,
+    }
+}
+
+/// The latest outcome of each task and of each record that one names.
+pub struct Verdicts<'a> {
+    of_task: HashMap<&'a str, &'a Ending>,
+    of_record: HashMap<RecordId, &'a Ending>,
+}
+
+impl<'a> Verdicts<'a> {
+    /// From every visible outcome.
+    pub fn of(endings: &'a [Ending]) -> Self {
+        let (mut of_task, mut of_record) = (HashMap::new(), HashMap::new());
+        for ending in endings {
+            if let Some(task) = &ending.task {
+                keep_later(of_task.entry(task.as_str()).or_insert(ending), ending);
+            }
+            for record in &ending.of {
+                keep_later(of_record.entry(*record).or_insert(ending), ending);
+            }
+        }
+        Self { of_task, of_record }
+    }
+
+    /// The verdict on a record: of the latest outcome of its task, or of one that names it.
+    pub fn latest(&self, prior: &Prior) -> Option<Verdict> {
+        let of_task = prior
+            .task
+            .as_deref()
+            .and_then(|task| self.of_task.get(task));
+        let of_record = self.of_record.get(&prior.id);
+        let both = of_task.into_iter().chain(of_record);
+        both.max_by_key(|ending| (ending.time, ending.id))
+            .map(|ending| ending.verdict)
+    }
+}
+
+fn keep_later<'a>(kept: &mut &'a Ending, other: &'a Ending) {
+    if (other.time, other.id) > (kept.time, kept.id) {
+        *kept = other;
+    }
+}
