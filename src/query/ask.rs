@@ -1,0 +1,254 @@
+//! One look-up from question to answer.
+
+use super::evaluate::{evaluate, view_at, visible_digest};
+use super::report::block;
+use crate::graph::{EXTRACTOR, Graph, GraphError};
+use crate::id::{BlobId, CommitId, RecordId, TreeId};
+use crate::mask::mask;
+use crate::policy::{Policy, PolicyError};
+use crate::record::{Attention, Inputs, Time, Visibility};
+use crate::repo::{Mode, Repo, RepoError};
+use crate::store::view::View;
+use crate::store::{Broken, Store, StoreError};
+use crate::token::UNICODE;
+
+/// Where the policy stands in a code tree.
+pub const POLICY_PATH: &str = "score-context/policy.toml";
+
+/// Why a look-up has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    /// The repository could not be read.
+    #[error(transparent)]
+    Repo(#[from] RepoError),
+    /// The memory could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The code graph could not be built.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// The policy is not one.
+    #[error("{place}: {cause}")]
+    Policy {
+        /// The file, with the commit it stands in.
+        place: String,
+        /// What is wrong with it; names the key.
+        cause: PolicyError,
+    },
+    /// Something else stands where the policy has to.
+    #[error("{0} is a directory or a link; the policy has to be a file")]
+    NoFile(&'static str),
+    /// A value of the configuration is not one.
+    #[error("git config {key} = '{value}': {cause}")]
+    Config {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// What it has to be.
+        cause: &'static str,
+    },
+}
+
+/// A question.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// What is to be done, in words.
+    pub task: String,
+    /// What it is about: root-relative paths or `path::Qualified.name`.
+    pub nodes: Vec<String>,
+    /// The session that asks; its own records are left out.
+    pub session: Option<String>,
+    /// The commit asked about; none for `HEAD`.
+    pub at: Option<CommitId>,
+    /// Which records count; by default all, with `at` those anchored there or before.
+    pub visibility: Option<Visibility>,
+    /// A policy instead of the one in the code tree.
+    pub policy: Option<Policy>,
+    /// How many records at most, instead of the policy's `top_k`.
+    pub top_k: Option<u64>,
+    /// Whether the look-up is written to the store.
+    pub record: bool,
+}
+
+impl Query {
+    /// A question about `HEAD`, recorded, with the policy of the code tree.
+    pub fn new(task: impl Into<String>, nodes: Vec<String>) -> Self {
+        Self {
+            task: task.into(),
+            nodes,
+            session: None,
+            at: None,
+            visibility: None,
+            policy: None,
+            top_k: None,
+            record: true,
+        }
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The stored look-up; none when it was not written.
+    pub id: Option<RecordId>,
+    /// What was asked and what was found.
+    pub attention: Attention,
+    /// Everything that was visible: texts and nodes of what was found.
+    pub view: View,
+    /// What scoring read of the code.
+    pub ground: Vec<u8>,
+    /// Kinds of credentials that were masked in the task.
+    pub masked: Vec<String>,
+    /// Records that could not be read and did not take part.
+    pub broken: Vec<Broken>,
+    /// Paths whose content is not in this (partial) clone, so that the graph lacks their symbols.
+    pub missing: Vec<String>,
+    /// Why the look-up was not written, though it should have been.
+    pub unwritten: Option<String>,
+}
+
+impl Answer {
+    /// What was selected, inside one untrusted block, ready for a prompt; empty when that is nothing.
+    pub fn block(&self) -> String {
+        block(&self.attention, &self.view)
+    }
+}
+
+/// Answers a question. `now` is the clock of a look-up without `at`, and the day of writing; `progress` hears of the graph being
+/// built: files done, files in all.
+///
+/// # Errors
+/// When repository, memory, graph or policy cannot be read. A store that cannot be written is no error: see [`Answer::unwritten`].
+pub fn ask(
+    repo: &Repo,
+    query: &Query,
+    now: Time,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Answer, QueryError> {
+    let commit = match query.at {
+        Some(commit) => Some(commit),
+        None => repo.head()?.commit,
+    };
+    let code_tree = commit.map_or_else(|| Ok(repo.empty_tree()), |commit| repo.tree_of(commit))?;
+    let time = match query.at {
+        Some(commit) => Time(repo.commit(commit)?.time),
+        None => now,
+    };
+    let mut policy = match &query.policy {
+        Some(policy) => policy.clone(),
+        None => policy_of(repo, code_tree)?,
+    };
+    policy.retention_days = retention(repo, "score-context.retentionDays", policy.retention_days)?;
+    policy.attention_days = retention(repo, "score-context.attentionDays", policy.attention_days)?;
+    policy.top_k = query.top_k.unwrap_or(policy.top_k);
+
+    let store = Store::new(repo);
+    let corpus_id = store.corpus_id()?;
+    let mut corpus = store.corpus(corpus_id)?;
+    let broken = std::mem::take(&mut corpus.broken);
+    let visibility = query.visibility.unwrap_or(match query.at {
+        Some(_) => Visibility::Ancestors,
+        None => Visibility::All,
+    });
+    let view = view_at(repo, corpus, visibility, commit, time)?;
+    let graph = Graph::at(repo, code_tree, progress)?;
+    let mut what = Vec::new();
+    let task = masked(&query.task, &mut what);
+    let current_nodes = query
+        .nodes
+        .iter()
+        .map(|node| masked(node, &mut what))
+        .collect();
+    let session = query.session.as_ref().map(|label| masked(label, &mut what));
+    let inputs = Inputs {
+        commit,
+        code_tree,
+        corpus: corpus_id,
+        visibility,
+        visible: visible_digest(&view),
+        rule: policy.rule.clone(),
+        extractor: extractor_of(&graph),
+        unicode: UNICODE.to_owned(),
+        policy,
+        task,
+        current_nodes,
+        session,
+        time,
+    };
+    let evaluated = evaluate(&view, &graph, &inputs);
+    let mut answer = Answer {
+        id: None,
+        attention: Attention {
+            r#type: Default::default(),
+            inputs,
+            result: evaluated.result,
+        },
+        view,
+        ground: evaluated.ground,
+        masked: what,
+        broken,
+        missing: graph.missing().to_vec(),
+        unwritten: None,
+    };
+    if query.record {
+        match store.put_lookup(&answer.attention, &answer.ground, now) {
+            Ok(id) => answer.id = Some(id),
+            Err(error) => answer.unwritten = Some(error.to_string()),
+        }
+    }
+    Ok(answer)
+}
+
+/// The version of a graph. One that lacks the symbols of files that are not in this (partial) clone is another graph than the same
+/// version makes once they are: its look-ups are replayed from the pinned ground.
+fn extractor_of(graph: &Graph) -> String {
+    match graph.missing().is_empty() {
+        true => EXTRACTOR.to_owned(),
+        false => format!("{EXTRACTOR}, incomplete"),
+    }
+}
+
+/// The policy that a code tree holds, or the default.
+///
+/// # Errors
+/// When there is one that is none; the text names the key.
+pub fn policy_of(repo: &Repo, code_tree: TreeId) -> Result<Policy, QueryError> {
+    let Some(entry) = repo.entry(code_tree, POLICY_PATH)? else {
+        return Ok(Policy::default());
+    };
+    if entry.mode != Mode::File {
+        return Err(QueryError::NoFile(POLICY_PATH));
+    }
+    let bytes = repo
+        .blob(BlobId(entry.id))?
+        .ok_or_else(|| repo.missing_blob(entry.id))?;
+    let text = String::from_utf8_lossy(&bytes);
+    Policy::parse(&text).map_err(|cause| QueryError::Policy {
+        place: POLICY_PATH.to_owned(),
+        cause,
+    })
+}
+
+/// Days of retention: what the user set in Git's configuration, else the larger of the default and the policy's value, so that a
+/// committed file can never make somebody's memory shorter (`design.md` section 3).
+fn retention(repo: &Repo, key: &'static str, policy: u64) -> Result<u64, QueryError> {
+    let Some(value) = repo.config(key) else {
+        return Ok(policy.max(Policy::default().retention_days));
+    };
+    match value.parse() {
+        Ok(days) if days >= 1 => Ok(days),
+        _ => Err(QueryError::Config {
+            key,
+            value,
+            cause: "it has to be a number of days, at least 1",
+        }),
+    }
+}
+
+/// A text without credentials, and the kinds of what was taken out.
+pub fn masked(text: &str, what: &mut Vec<String>) -> String {
+    let masked = mask(text);
+    what.extend(masked.what);
+    masked.text
+}

@@ -1,0 +1,13 @@
+//! A look-up: the inputs fixed, the candidates scored, the answer kept with everything it read.
+//!
+//! In: a question and a clock. Out: an [`Answer`], written to the store unless asked otherwise. `ask.rs` does it, `evaluate.rs` is the
+//! part that a replay repeats, `report.rs` is the JSON form. Never prints, never asks the clock.
+
+mod ask;
+mod evaluate;
+mod report;
+
+pub use ask::{Answer, Query, QueryError, ask, masked, policy_of};
+pub(crate) use evaluate::question;
+pub use evaluate::{Evaluated, evaluate, view_at, visible_digest};
+pub use report::Report;
