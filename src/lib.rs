@@ -1,8 +1,12 @@
 //! Decision memory for coding agents, inside Git itself.
 
 pub mod graph;
+pub mod hook;
 pub mod id;
+pub mod impact;
+pub mod ingest;
 pub mod mask;
+pub mod outline;
 pub mod policy;
 pub mod query;
 pub mod record;
@@ -12,3 +16,4 @@ pub mod repo;
 pub mod score;
 pub mod store;
 pub mod token;
+pub mod upkeep;

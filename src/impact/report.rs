@@ -1,0 +1,81 @@
+//! What is known of a change: plain data, and what can be counted from it.
+
+use super::compare::Change;
+use crate::graph::GraphError;
+use crate::repo::RepoError;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ImpactError {
+    /// The repository could not be read.
+    #[error(transparent)]
+    Repo(#[from] RepoError),
+    /// A code graph could not be built.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+}
+
+/// A place that calls or imports something.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The file.
+    pub file: String,
+    /// Line, from 1; of the tree after the change, or before it where the place is gone.
+    pub line: u32,
+    /// The node it is attributed to; the file itself for its top level.
+    pub node: String,
+    /// The call or import as written, on one line; a bare name where only that is known.
+    pub text: String,
+    /// Whether it was changed with the definition, or is gone.
+    pub is_changed: bool,
+    /// Whether it only has the name: the definition it reaches is not known.
+    pub is_guess: bool,
+    /// Why it breaks; none when it does not, or when that cannot be told.
+    pub why: Option<String>,
+}
+
+/// One definition whose signature differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// Its node before the change; a path for a whole file.
+    pub node: String,
+    /// What differs.
+    pub changes: Vec<Change>,
+    /// Its parameters and return annotation before, as in `(a, b=1) -> int`; one a definition.
+    pub before: Vec<String>,
+    /// The same after; empty when it is gone.
+    pub after: Vec<String>,
+    /// Its call sites, by file and line.
+    pub callers: Vec<Place>,
+    /// Imports of it, where it is gone, by file and line.
+    pub importers: Vec<Place>,
+    /// Call sites of its name whose target is not known.
+    pub unresolved: u32,
+}
+
+impl Changed {
+    /// The places that break and were not changed with it.
+    pub fn breaks(&self) -> impl Iterator<Item = &Place> {
+        let places = self.callers.iter().chain(&self.importers);
+        places.filter(|place| place.why.is_some())
+    }
+}
+
+/// What a change does to those who use what it changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Definitions whose signature differs, in order of names.
+    pub changed: Vec<Changed>,
+    /// Paths whose content is not in this (partial) clone.
+    pub missing: Vec<String>,
+}
+
+impl Report {
+    /// How many places break.
+    pub fn breaks(&self) -> usize {
+        self.changed
+            .iter()
+            .map(|changed| changed.breaks().count())
+            .sum()
+    }
+}
