@@ -1,0 +1,204 @@
+//! What every command needs: the repository, the clock, the terminal, and the options that hold for all.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::record::Time;
+use crate::repo::Repo;
+
+/// The options that hold for every command.
+#[derive(Debug, clap::Args)]
+pub(super) struct Global {
+    /// Run as if started in DIR
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    directory: Option<PathBuf>,
+    /// Print JSON: one document, or a line each for a list
+    #[arg(long, global = true)]
+    json: bool,
+    /// When to colour the output
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    color: clap::ColorChoice,
+    /// Say nothing but the answer
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say more
+    #[arg(short, long, global = true)]
+    verbose: bool,
+}
+
+/// What every command gets.
+pub(super) struct Context {
+    directory: PathBuf,
+    git_dir: Option<PathBuf>,
+    /// Whether the answer is JSON.
+    pub json: bool,
+    /// Whether to say nothing but the answer.
+    pub quiet: bool,
+    /// Whether to say more.
+    pub verbose: bool,
+    color: bool,
+}
+
+impl Context {
+    pub(super) fn new(global: Global) -> anyhow::Result<Self> {
+        let current = std::env::current_dir().context("cannot tell the current directory")?;
+        let git_dir = std::env::var_os("GIT_DIR").filter(|value| !value.is_empty());
+        let git_dir = git_dir.map(|value| current.join(value));
+        // As Git: an empty directory is where one stands.
+        let named = global
+            .directory
+            .as_ref()
+            .filter(|name| !name.as_os_str().is_empty());
+        let directory = named.map_or_else(|| current.clone(), |name| current.join(name));
+        if !directory.is_dir() {
+            bail!(
+                "cannot change to '{}': no such directory",
+                directory.display()
+            );
+        }
+        let color = match global.color {
+            clap::ColorChoice::Always => true,
+            clap::ColorChoice::Never => false,
+            clap::ColorChoice::Auto => {
+                io::stdout().is_terminal()
+                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
+        };
+        let context = Self {
+            directory,
+            git_dir,
+            json: global.json,
+            quiet: global.quiet,
+            verbose: global.verbose,
+            color,
+        };
+        if named.is_some() {
+            context.check_git_dir()?;
+        }
+        Ok(context)
+    }
+
+    /// `-C` names one repository and `GIT_DIR`, which Git would obey, another: nobody can tell which was meant.
+    fn check_git_dir(&self) -> anyhow::Result<()> {
+        let Some(git_dir) = &self.git_dir else {
+            return Ok(());
+        };
+        let Ok(found) = Repo::open(&self.directory, None) else {
+            return Ok(());
+        };
+        let same = |path: &Path| path.canonicalize().ok();
+        if same(found.git_dir()) != same(git_dir) {
+            bail!(
+                "-C names the repository of '{}', but the environment variable GIT_DIR names '{}'\nhint: unset GIT_DIR, or leave -C out",
+                self.directory.display(),
+                git_dir.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// The repository of the directory, or the one that `GIT_DIR` names.
+    pub(super) fn repo(&self) -> anyhow::Result<Repo> {
+        Ok(Repo::open(&self.directory, self.git_dir.as_deref())?)
+    }
+
+    /// Where the command runs.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The clock. `SCORE_CONTEXT_NOW` (RFC 3339) stands in for it, so that a test can say when something happened.
+    pub(super) fn now(&self) -> anyhow::Result<Time> {
+        match std::env::var("SCORE_CONTEXT_NOW") {
+            Ok(text) => text
+                .parse()
+                .with_context(|| format!("SCORE_CONTEXT_NOW: '{text}'")),
+            Err(_) => Ok(Time(jiff::Timestamp::now().as_second())),
+        }
+    }
+
+    /// Talk: what helps a person and no program reads.
+    pub(super) fn say(&self, text: impl AsRef<str>) {
+        if !self.quiet {
+            // A closed standard error is no reason to stop.
+            drop(writeln!(io::stderr(), "{}", text.as_ref()));
+        }
+    }
+
+    /// A warning; also shown when quiet.
+    pub(super) fn warn(&self, text: impl AsRef<str>) {
+        drop(writeln!(io::stderr(), "warning: {}", text.as_ref()));
+    }
+
+    /// Prints data. A closed pipe comes back as an error and ends the command without a word.
+    pub(super) fn print(&self, text: &str) -> anyhow::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        if !text.ends_with('\n') && !text.is_empty() {
+            out.write_all(b"\n")?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Prints a value as one line of JSON.
+    pub(super) fn print_json(&self, value: &impl serde::Serialize) -> anyhow::Result<()> {
+        self.print(&serde_json::to_string(value).context("no JSON form")?)
+    }
+
+    /// Whether text that a person reads is to be cut to a line.
+    pub(super) fn is_terminal(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// Text to be seen first.
+    pub(super) fn bold(&self, text: &str) -> String {
+        self.styled(text, "1")
+    }
+
+    /// Text to be seen last.
+    pub(super) fn dim(&self, text: &str) -> String {
+        self.styled(text, "2")
+    }
+
+    fn styled(&self, text: &str, code: &str) -> String {
+        match self.color {
+            true => format!("\x1b[{code}m{text}\x1b[0m"),
+            false => text.to_owned(),
+        }
+    }
+
+    /// A bar on a terminal, nothing elsewhere.
+    pub(super) fn bar(&self, what: &'static str) -> Bar {
+        let target = match self.quiet {
+            true => ProgressDrawTarget::hidden(),
+            // Hidden by itself when standard error is no terminal.
+            false => ProgressDrawTarget::stderr(),
+        };
+        let bar = ProgressBar::with_draw_target(Some(0), target);
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}");
+        bar.set_style(style.expect("the template is valid").progress_chars("=> "));
+        bar.set_message(what);
+        Bar(bar)
+    }
+}
+
+/// A progress bar that goes away when dropped.
+pub(super) struct Bar(ProgressBar);
+
+impl Bar {
+    /// So many of so many are done.
+    pub(super) fn set(&self, done: usize, all: usize) {
+        self.0.set_length(all as u64);
+        self.0.set_position(done as u64);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,309 @@
+//! `hook`: our hooks, and what goes with them, put there and taken away.
+//!
+//! What an installation changes: files in the folder of the hooks, one block of lines in the repository's own configuration
+//! (`transfer.hideRefs`, and `score-context.notes` unless notes are not wanted), and the notes. `uninstall` undoes all of it.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use clap::Subcommand;
+use serde_json::json;
+
+use super::context::Context;
+use super::hook_run;
+use crate::hook::block::{self, Setting};
+use crate::hook::{
+    Done, Earlier, Hook, HookError, Place, Report, State, Status, install, notes, place, status,
+    uninstall,
+};
+use crate::ingest::{Mark, set_mark};
+use crate::repo::Repo;
+use crate::store::{NOTES, Store};
+
+/// Everything that an installation may write into the configuration. The two namespaces are hidden from who fetches or clones from
+/// here.
+const SETTINGS: [Setting<'static>; 3] = [
+    ("transfer", "hideRefs", "refs/score-local"),
+    ("transfer", "hideRefs", NOTES),
+    ("score-context", "notes", "true"),
+];
+/// The settings without those for notes.
+const HIDING: usize = 2;
+
+/// Install or remove the Git hooks, or rebuild the notes.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Take decisions out of every new commit by itself, follow rewritten ones, keep pushes from carrying the memory
+    Install {
+        /// Write no notes (see git log --notes=score-local)
+        #[arg(long)]
+        no_notes: bool,
+    },
+    /// Remove the hooks, settings and notes, and put back what was there before
+    Uninstall,
+    /// How the hooks stand
+    Status,
+    /// What the hooks call
+    Run {
+        /// The hook that calls
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// What Git hands to the hook
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        rest: Vec<String>,
+    },
+    /// The notes that `git log --notes=score-local` shows
+    Notes {
+        /// Make them what the records say
+        #[arg(long, required = true)]
+        rebuild: bool,
+    },
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.action {
+        Action::Install { no_notes } => put_there(context, !no_notes)?,
+        Action::Uninstall => take_away(context)?,
+        Action::Status => tell(context)?,
+        Action::Run { name, rest } => return hook_run::run(context, name, rest),
+        Action::Notes { .. } => {
+            let repo = context.repo()?;
+            if !hook_run::has_notes(&repo) {
+                bail!("notes are off\nhint: 'git score-context hook install' turns them on");
+            }
+            let commits = rebuild(&repo)?;
+            match context.json {
+                true => context.print_json(&json!({"commits": commits}))?,
+                false => context.print(&format!("{commits} commits have a note"))?,
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn put_there(context: &Context, with_notes: bool) -> anyhow::Result<()> {
+    let repo = context.repo()?;
+    let (dir, binary) = (place_of(&repo)?.dir, binary()?);
+    // The configuration first: it can be put back to the byte when the hooks cannot be installed.
+    let had_notes = hook_run::has_notes(&repo);
+    let mut before = Vec::new();
+    let settings = match with_notes {
+        true => &SETTINGS[..],
+        false => &SETTINGS[..HIDING],
+    };
+    repo.edit_config(|old| {
+        before = old.to_vec();
+        let bare = block::without(old, &SETTINGS);
+        let new = block::with(&bare, settings);
+        vec![bare, new]
+    })?;
+    let reports = match install(&dir, &binary) {
+        Ok(reports) => reports,
+        Err(error) => {
+            let bare = |now: &[u8]| block::without(now, &SETTINGS);
+            repo.edit_config(|now| vec![bare(now), before.clone()])?;
+            return Err(error.into());
+        }
+    };
+    // What lies before is the business of `ingest`; a commit pays for itself only.
+    let is_new = |hook| {
+        reports
+            .iter()
+            .any(|report| report.hook == hook && report.done == Done::Installed)
+    };
+    if let (true, Some(head)) = (is_new(Hook::PostCommit), repo.head()?.commit) {
+        set_mark(&repo, Mark::Hooks, &[head].into());
+    }
+    let noted = match (with_notes, had_notes) {
+        (true, _) => rebuild(&repo).map(drop),
+        (false, true) => notes::clear(&Store::new(&repo)).map_err(Into::into),
+        (false, false) => Ok(()),
+    };
+    if let Err(error) = noted {
+        context.warn(format!("the notes could not be written: {error:#}"));
+    }
+    let config = repo.common_dir().join("config");
+    if context.json {
+        let hooks: Vec<_> = reports.iter().map(as_json).collect();
+        return context.print_json(&json!({"hooks": hooks, "config": config, "notes": with_notes}));
+    }
+    let mut text = human(&reports);
+    text.push_str(&format!("set in {}:\n", config.display()));
+    for (section, key, value) in settings {
+        text.push_str(&format!("  {section}.{key} = {value}\n"));
+    }
+    context.print(&text)?;
+    context.say("hint: 'git score-context ingest' takes in what was committed before");
+    if with_notes {
+        context
+            .say("hint: 'git log --notes=score-local' shows what was decided beside each commit");
+    }
+    context.say("hint: 'git score-context hook uninstall' undoes all of this");
+    Ok(())
+}
+
+fn take_away(context: &Context) -> anyhow::Result<()> {
+    let repo = context.repo()?;
+    let reports = uninstall(&place_of(&repo)?.dir)?;
+    let mut had_settings = false;
+    repo.edit_config(|old| {
+        let bare = block::without(old, &SETTINGS);
+        had_settings = bare != old;
+        vec![bare]
+    })?;
+    if had_settings && let Err(error) = notes::clear(&Store::new(&repo)) {
+        context.warn(format!("the notes are still there: {error}"));
+    }
+    let config = repo.common_dir().join("config");
+    if context.json {
+        let hooks: Vec<_> = reports.iter().map(as_json).collect();
+        return context
+            .print_json(&json!({"hooks": hooks, "config": config, "settings": had_settings}));
+    }
+    let mut text = human(&reports);
+    if had_settings {
+        text.push_str(&format!(
+            "the settings are taken out of {}\n",
+            config.display()
+        ));
+    }
+    context.print(&text)
+}
+
+fn tell(context: &Context) -> anyhow::Result<()> {
+    let repo = context.repo()?;
+    let hidden = repo.config_values("transfer.hideRefs");
+    let is_hidden = SETTINGS[..HIDING]
+        .iter()
+        .all(|(.., name)| hidden.iter().any(|value| value == name));
+    let notes = hook_run::has_notes(&repo);
+    let all = status(&place_of(&repo)?.dir, &binary()?)?;
+    if context.json {
+        let hooks: serde_json::Map<_, _> = all
+            .iter()
+            .map(|status| (status.hook.name().to_owned(), json!(in_words(status))))
+            .collect();
+        return context.print_json(&json!({
+            "hook": installed(&repo), "hooks": hooks, "hidden": is_hidden, "notes": notes,
+        }));
+    }
+    let mut text = String::new();
+    for status in &all {
+        let earlier = match status.earlier {
+            Some(Earlier::Runs) => "; the hook that was there before runs too",
+            Some(Earlier::Off) => "; the hook that was there before stays switched off",
+            None => "",
+        };
+        text.push_str(&format!(
+            "{:14}  {}{earlier}\n",
+            status.hook.name(),
+            in_words(status)
+        ));
+    }
+    let yes =
+        |is: bool, what: &str, how: &str| format!("{what:14}  {}\n", if is { "yes" } else { how });
+    text.push_str(&yes(
+        is_hidden,
+        "hidden",
+        "no: who clones from here over a transport with --mirror gets the memory",
+    ));
+    text.push_str(&yes(notes, "notes", "no"));
+    context.print(&text)
+}
+
+fn rebuild(repo: &Repo) -> anyhow::Result<usize> {
+    let store = Store::new(repo);
+    let corpus = store.corpus(store.corpus_id()?)?;
+    Ok(notes::rebuild(&store, &corpus)?)
+}
+
+fn in_words(status: &Status) -> &'static str {
+    match status.state {
+        State::Absent => "not installed",
+        State::Foreign => "not installed (another hook is there)",
+        State::Current => "installed",
+        State::Outdated => {
+            "installed for another version; run 'git score-context hook install' again"
+        }
+        State::Changed => "installed, and changed by somebody since",
+    }
+}
+
+/// How the hooks stand, in a few words.
+pub(super) fn installed(repo: &Repo) -> String {
+    let found = || -> anyhow::Result<String> {
+        let all = status(&place_of(repo)?.dir, &binary()?)?;
+        let is_absent = |status: &&Status| matches!(status.state, State::Absent | State::Foreign);
+        let absent: Vec<_> = all
+            .iter()
+            .filter(is_absent)
+            .map(|status| status.hook.name())
+            .collect();
+        let odd = all
+            .iter()
+            .find(|status| matches!(status.state, State::Changed | State::Outdated));
+        Ok(match odd {
+            _ if absent.len() == all.len() => "not installed".to_owned(),
+            Some(odd) => format!("{}: {}", odd.hook.name(), in_words(odd)),
+            None if absent.is_empty() => "installed".to_owned(),
+            None => format!(
+                "installed, but not {}; run 'git score-context hook install' again",
+                absent.join(", ")
+            ),
+        })
+    };
+    found().unwrap_or_else(|error| error.to_string())
+}
+
+fn place_of(repo: &Repo) -> Result<Place, HookError> {
+    let (local, global) = repo.config_path("core.hooksPath");
+    place(
+        local.as_deref(),
+        global.as_deref(),
+        repo.common_dir(),
+        repo.work_tree(),
+    )
+}
+
+fn binary() -> anyhow::Result<PathBuf> {
+    std::env::current_exe().context("cannot tell where this program is")
+}
+
+fn in_a_word(done: Done) -> &'static str {
+    match done {
+        Done::Installed => "installed",
+        Done::Updated => "updated",
+        Done::Already => "already installed",
+        Done::Removed => "removed",
+        Done::NotThere => "not installed",
+    }
+}
+
+fn as_json(report: &Report) -> serde_json::Value {
+    json!({"file": report.file, "done": in_a_word(report.done)})
+}
+
+fn human(reports: &[Report]) -> String {
+    let line = |report: &Report| {
+        let is_removal = matches!(report.done, Done::Removed | Done::NotThere);
+        let earlier = match (report.earlier, is_removal) {
+            (None, _) => "",
+            (Some(_), true) => "; the earlier hook is back in its place",
+            (Some(Earlier::Runs), false) => "; the hook that was there before runs too",
+            (Some(Earlier::Off), false) => "; the hook that was there before stays switched off",
+        };
+        format!(
+            "{}: {}{earlier}\n",
+            in_a_word(report.done),
+            report.file.display()
+        )
+    };
+    reports.iter().map(line).collect()
+}

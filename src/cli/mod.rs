@@ -1,0 +1,124 @@
+//! The command line: one file per command, each an `Args` struct that carries the help text and a `run`.
+//!
+//! In: arguments, standard input, the environment, the clock. Out: data on standard output, talk on standard error, an exit code.
+//! Everything that is known about the memory itself lies in the rooms to the left.
+
+mod completions;
+mod context;
+mod explain;
+mod failure;
+mod fsck;
+mod graph;
+mod hook;
+mod hook_run;
+mod impact;
+mod ingest;
+mod log;
+mod man;
+mod nodes;
+mod outcome;
+mod outline;
+mod policy;
+mod query;
+mod quickstart;
+mod record;
+mod replay;
+mod session;
+mod show;
+mod status;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use context::Context;
+
+pub use failure::exit_code;
+
+/// Decision memory for coding agents, inside Git itself.
+///
+/// Records of decisions and how they ended are kept in the repository's own object store, under refs/score-local. A look-up reads
+/// them together with the code graph of a commit, returns the few that matter for a task, and can be recomputed at any time.
+#[derive(Debug, Parser)]
+#[command(
+    name = "git-score-context",
+    bin_name = "git score-context",
+    version,
+    propagate_version = true
+)]
+struct Cli {
+    #[command(flatten)]
+    global: context::Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Ask what was decided that matters for a task
+    Query(query::Args),
+    /// Remember a decision, finding, assumption, constraint or rejected option
+    Record(record::Args),
+    /// Remember how a task ended
+    Outcome(outcome::Args),
+    /// Begin a session of work
+    Session(session::Args),
+    /// Take decisions out of the history of commits
+    Ingest(ingest::Args),
+    /// List records
+    Log(log::Args),
+    /// Show one record or look-up
+    Show(show::Args),
+    /// Recompute look-ups from what they pinned, and compare every byte
+    Replay(replay::Args),
+    /// Show the factors of one look-up
+    Explain(explain::Args),
+    /// Check that everything stored is there and right
+    Fsck(fsck::Args),
+    /// Do the whole loop once on this repository
+    Quickstart(quickstart::Args),
+    /// Show what is stored and what is set up
+    Status(status::Args),
+    /// Install or remove the Git hooks
+    Hook(hook::Args),
+    /// Show the code graph of a commit
+    Graph(graph::Args),
+    /// Show what a change of signatures breaks
+    Impact(impact::Args),
+    /// Show the parts of the code around what a task is about
+    Outline(outline::Args),
+    /// Show or check the policy in force
+    Policy(policy::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+    /// Print or install the man page
+    Man(man::Args),
+}
+
+/// Parses the arguments and runs the command.
+///
+/// # Errors
+/// Whatever kept the command from its answer; [`exit_code`] turns it into a message and a code.
+pub fn run() -> anyhow::Result<std::process::ExitCode> {
+    let cli = Cli::parse();
+    let context = Context::new(cli.global)?;
+    match cli.command {
+        Command::Query(args) => query::run(&context, args),
+        Command::Record(args) => record::run(&context, args),
+        Command::Outcome(args) => outcome::run(&context, args),
+        Command::Session(args) => session::run(&context, args),
+        Command::Ingest(args) => ingest::run(&context, args),
+        Command::Log(args) => log::run(&context, args),
+        Command::Show(args) => show::run(&context, &args),
+        Command::Replay(args) => replay::run(&context, &args),
+        Command::Explain(args) => explain::run(&context, &args),
+        Command::Fsck(args) => fsck::run(&context, &args),
+        Command::Quickstart(args) => quickstart::run(&context, args),
+        Command::Status(args) => status::run(&context, &args),
+        Command::Hook(args) => hook::run(&context, &args),
+        Command::Graph(args) => graph::run(&context, &args),
+        Command::Impact(args) => impact::run(&context, &args),
+        Command::Outline(args) => outline::run(&context, args),
+        Command::Policy(args) => policy::run(&context, &args),
+        Command::Completions(args) => completions::run(&context, &args, Cli::command()),
+        Command::Man(args) => man::run(&context, &args, Cli::command()),
+    }
+}
