@@ -35,7 +35,7 @@ pub fn check(repo: &Repo, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Fi
     }
     check_records(repo, &mut findings);
     check_lookups(repo, &mut findings, progress);
-    for (name, spec) in repo.refspecs()? {
+    for (name, spec) in repo.refspecs() {
         if spec.is_mirror() {
             findings.warnings.push(format!(
                 "{name} mirrors every reference, also the private ones under refs/score-local ({})",

@@ -125,14 +125,13 @@ pub fn catch_up(
 ) -> Result<Report, IngestError> {
     let mut report = Report::default();
     let marks = marks(ingest);
-    let (mut order, seens) = pending(repo, ingest, &marks)?;
+    let (mut order, mut seens) = pending(repo, ingest, &marks)?;
     let mut store = Store::new(repo);
     if let Scope::Hook { patience, .. } = ingest.scope {
         store = store.with_patience(patience);
         report.left = order.len().saturating_sub(COMMITS_A_HOOK);
         order.truncate(COMMITS_A_HOOK);
     }
-    let mut seens = seens;
     let all = order.len();
     let done = std::sync::atomic::AtomicUsize::new(0);
     for chunk in order.chunks(COMMITS_A_WRITE) {

@@ -139,8 +139,19 @@ pub fn ask(
         Some(policy) => policy.clone(),
         None => policy_of(repo, code_tree)?,
     };
-    policy.retention_days = retention(repo, "score-context.retentionDays", policy.retention_days)?;
-    policy.attention_days = retention(repo, "score-context.attentionDays", policy.attention_days)?;
+    let default = Policy::default();
+    policy.retention_days = retention(
+        repo,
+        "score-context.retentionDays",
+        default.retention_days,
+        policy.retention_days,
+    )?;
+    policy.attention_days = retention(
+        repo,
+        "score-context.attentionDays",
+        default.attention_days,
+        policy.attention_days,
+    )?;
     policy.top_k = query.top_k.unwrap_or(policy.top_k);
 
     let store = Store::new(repo);
@@ -232,9 +243,9 @@ pub fn policy_of(repo: &Repo, code_tree: TreeId) -> Result<Policy, QueryError> {
 
 /// Days of retention: what the user set in Git's configuration, else the larger of the default and the policy's value, so that a
 /// committed file can never make somebody's memory shorter (`design.md` section 3).
-fn retention(repo: &Repo, key: &'static str, policy: u64) -> Result<u64, QueryError> {
+fn retention(repo: &Repo, key: &'static str, default: u64, policy: u64) -> Result<u64, QueryError> {
     let Some(value) = repo.config(key) else {
-        return Ok(policy.max(Policy::default().retention_days));
+        return Ok(policy.max(default));
     };
     match value.parse() {
         Ok(days) if days >= 1 => Ok(days),

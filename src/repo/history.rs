@@ -220,10 +220,9 @@ impl Repo {
         }
         // As `git rev-list tip ^seen`: newest first, painting what is seen, until only painted commits wait.
         while walk.wanted_waiting > 0 {
-            let Some((time, std::cmp::Reverse(id))) = walk.waiting.pop() else {
+            let Some((_, std::cmp::Reverse(id))) = walk.waiting.pop() else {
                 break;
             };
-            let _ = time;
             let state = walk
                 .states
                 .get_mut(&id)

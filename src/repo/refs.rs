@@ -244,10 +244,7 @@ impl RefSpec {
 
 impl Repo {
     /// Everything configured that pushes references of its own accord: `remote.<name>.push` and `remote.<name>.mirror`.
-    ///
-    /// # Errors
-    /// Never today; a damaged configuration is found when the repository is opened.
-    pub fn refspecs(&self) -> Result<Vec<(String, RefSpec)>, RepoError> {
+    pub fn refspecs(&self) -> Vec<(String, RefSpec)> {
         use gix::bstr::ByteSlice;
         let config = self.git.config_snapshot();
         let mut specs = Vec::new();
@@ -280,6 +277,6 @@ impl Repo {
                 specs.push((format!("remote.{name}.mirror"), RefSpec { text, mirrors }));
             }
         }
-        Ok(specs)
+        specs
     }
 }

@@ -1,5 +1,5 @@
 //! The handed cases: situations that Git users get into, each a script in `fixtures/git/cases` that makes the situation with the real
-//! git and says what must hold. A script exits with 0 when it holds, 77 when this git cannot make the situation.
+//! git and says what must hold. A script exits with 0 when it holds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,10 +38,12 @@ fn run(case: &Path) -> Result<(), String> {
         .env_remove("ADAPTER")
         .output()
         .map_err(|error| format!("{}: {error}", case.display()))?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     match output.status.code() {
-        Some(0 | 77) => Ok(()),
+        Some(0) => Ok(()),
+        // A git without reftable cannot make that situation. Any other skip would be a test that cannot fail.
+        Some(77) if said.contains("no reftable in this git") => Ok(()),
         code => {
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
             let name = case.file_stem().unwrap_or_default().to_string_lossy();
             Err(format!("{name} ({code:?}): {said}"))
         }
