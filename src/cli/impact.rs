@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::failure::{NEGATIVE, usage};
+use super::failure::NEGATIVE;
 use crate::impact::{Changed, Place, Report, impact};
 use crate::render::visible;
 use crate::repo::Repo;
@@ -15,8 +15,8 @@ use crate::repo::Repo;
 /// Without arguments HEAD is compared with its first parent.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A commit, against its first parent; or A..B, two commits
-    #[arg(value_name = "REV|A..B")]
+    /// A commit, against its first parent; A..B, two commits; A...B, B against where it left A
+    #[arg(value_name = "REV|A..B|A...B")]
     rev: Option<String>,
     /// The index against HEAD: what the next commit would hold
     #[arg(long, conflicts_with = "rev")]
@@ -70,10 +70,14 @@ fn trees(repo: &Repo, rev: Option<&str>) -> anyhow::Result<(crate::id::TreeId, c
         Ok(repo.commit_at(rev)?)
     };
     if let Some((from, to)) = rev.and_then(|rev| rev.split_once("..")) {
-        if to.starts_with('.') {
-            return Err(usage(
-                "A...B is not understood; 'git merge-base A B' gives the commit to compare with",
-            ));
+        if let Some(to) = to.strip_prefix('.') {
+            let (from, to) = (of(from)?, of(to)?);
+            let base = repo.merge_base(from, to)?.ok_or_else(|| {
+                anyhow::anyhow!(
+                    "{from} and {to} have no commit in common; 'A..B' compares them all the same"
+                )
+            })?;
+            return Ok((repo.tree_of(base)?, repo.tree_of(to)?));
         }
         return Ok((repo.tree_of(of(from)?)?, repo.tree_of(of(to)?)?));
     }
@@ -92,7 +96,7 @@ fn to_json(report: &Report) -> Value {
             "changed": place.is_changed, "guess": place.is_guess, "why": place.why,
         })
     };
-    let changed = report.changed.iter().map(|changed| {
+    let one = |changed: &Changed| {
         let changes = changed
             .changes
             .iter()
@@ -104,25 +108,29 @@ fn to_json(report: &Report) -> Value {
             "after": changed.after,
             "callers": changed.callers.iter().map(place).collect::<Vec<_>>(),
             "importers": changed.importers.iter().map(place).collect::<Vec<_>>(),
+            "overrides": changed.overrides.iter().map(place).collect::<Vec<_>>(),
             "breaks": changed.breaks().map(place).collect::<Vec<_>>(),
             "unresolved": changed.unresolved,
         })
-    });
+    };
+    let all = |changed: &[Changed]| changed.iter().map(one).collect::<Vec<_>>();
     json!({
-        "changed": changed.collect::<Vec<_>>(), "breaks": report.breaks(), "missing": report.missing,
+        "changed": all(&report.changed), "notes": all(&report.notes),
+        "breaks": report.breaks(), "missing": report.missing,
     })
 }
 
 fn to_text(report: &Report) -> String {
-    if report.changed.is_empty() {
-        return "no signature changes\n".into();
-    }
     let mut text = String::new();
+    for changed in &report.notes {
+        text.push_str(&format!("note: {}\n", one(changed)));
+    }
     for changed in &report.changed {
-        text.push_str(&one(changed));
-        text.push('\n');
+        text.push_str(&format!("{}\n", one(changed)));
     }
     text.push_str(&match (report.changed.len(), report.breaks()) {
+        (0, _) if report.notes.is_empty() => "no signature changes\n".into(),
+        (0, _) => "no signature changes that a call can break by\n".into(),
         (changed, 0) => format!(
             "{} changed, nothing found that breaks\n",
             signatures(changed)

@@ -13,6 +13,7 @@ mod containers;
 mod esm;
 mod extract;
 mod facts;
+mod fields;
 mod hash;
 mod javascript;
 mod js_names;
@@ -206,10 +207,17 @@ impl Graph {
         let Some(source) = is_small.then(|| repo.blob(blob)).transpose()?.flatten() else {
             return Ok(Vec::new());
         };
-        let facts = extract::facts(&mut Parsers::default(), language, &source);
+        let mut parsers = Parsers::default();
+        let facts = extract::facts(&mut parsers, language, &source);
         Ok(facts.map_or_else(
             |_| Vec::new(),
-            |facts| signature::signatures(path, language, &facts, &source),
+            |facts| {
+                let mut fields = match language {
+                    Language::Python => fields::fields(&mut parsers, &source),
+                    _ => BTreeMap::new(),
+                };
+                signature::signatures(path, language, &facts, &source, &mut fields)
+            },
         ))
     }
 }

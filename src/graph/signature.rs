@@ -2,6 +2,8 @@
 //!
 //! In: the facts and the source of a blob. Out: plain data by qualified name. Never looks at another file.
 
+use std::collections::BTreeMap;
+
 use crate::graph::facts::{
     DefinitionKind, Facts, Language, NONE, Parameter as Fact, ParameterKind, flag,
 };
@@ -70,6 +72,8 @@ pub struct Signature {
     pub receiver: Option<String>,
     /// The text of the return annotation.
     pub returns: Option<String>,
+    /// Whether it is a class whose fields are its constructor's parameters: then these are its own.
+    pub is_record: bool,
     /// Whether its receiver is the class, also when called on the class.
     pub is_class_method: bool,
     /// Whether it is read like an attribute, and so never called by its name.
@@ -80,8 +84,15 @@ pub struct Signature {
     pub body: String,
 }
 
-/// The definitions of a file, in order of their first byte.
-pub fn signatures(path: &str, language: Language, facts: &Facts, source: &[u8]) -> Vec<Signature> {
+/// The definitions of a file, in order of their first byte. `fields`: the parameters of classes that have theirs as such, by last line and
+/// name; each is taken once.
+pub fn signatures(
+    path: &str,
+    language: Language,
+    facts: &Facts,
+    source: &[u8],
+    fields: &mut BTreeMap<(u32, String), Vec<Parameter>>,
+) -> Vec<Signature> {
     let source = String::from_utf8_lossy(source);
     let lines: Vec<&str> = source.lines().collect();
     let spelled = |name: u32| match name {
@@ -127,6 +138,9 @@ pub fn signatures(path: &str, language: Language, facts: &Facts, source: &[u8]) 
         let receiver = (is_function && has_receiver && parameters.first().is_some_and(is_plain))
             .then(|| parameters.remove(0).name);
         let (first, last) = definition.lines;
+        let record = fields.remove(&(last, own.to_owned()));
+        let is_record = !is_function && record.is_some();
+        parameters.extend(record.filter(|_| is_record).into_iter().flatten());
         let body = lines.get(first.saturating_sub(1) as usize..last as usize);
         found.push(Signature {
             name: format!("{path}::{qualified}"),
@@ -138,7 +152,8 @@ pub fn signatures(path: &str, language: Language, facts: &Facts, source: &[u8]) 
             lines: definition.lines,
             parameters,
             receiver,
-            returns: text(definition.return_text),
+            returns: text(definition.return_text).map(bare),
+            is_record,
             is_class_method: definition.flags & flag::CLASS_METHOD != 0,
             is_property: definition.flags & (flag::PROPERTY | flag::SETTER) != 0,
             is_local,
@@ -158,8 +173,16 @@ fn parameter(fact: &Fact, text: &impl Fn(u32) -> Option<String>) -> Parameter {
             ParameterKind::Rest => Passing::Rest,
             ParameterKind::NamedRest => Passing::NamedRest,
         },
-        annotation: text(fact.annotation),
+        annotation: text(fact.annotation).map(bare),
         default: text(fact.default),
+    }
+}
+
+/// An annotation without the colon that TypeScript's grammar counts as part of it.
+fn bare(annotation: String) -> String {
+    match annotation.strip_prefix(':') {
+        Some(rest) => rest.trim_start().to_owned(),
+        None => annotation,
     }
 }
 

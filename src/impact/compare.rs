@@ -25,6 +25,8 @@ pub enum Change {
         from: String,
         /// After.
         to: String,
+        /// Whether a call can say the name: of a parameter that takes positions only, none can.
+        is_said: bool,
     },
     /// Parameters that were and are there by position have another order.
     Reordered {
@@ -49,6 +51,15 @@ pub enum Change {
         from: String,
         /// After.
         to: String,
+    },
+    /// A parameter says that it takes something else.
+    Annotation {
+        /// Its name.
+        name: String,
+        /// Before; none without annotation.
+        from: Option<String>,
+        /// After; none without annotation.
+        to: Option<String>,
     },
     /// Arguments reach a parameter in another way.
     Passing {
@@ -85,6 +96,18 @@ pub enum Change {
 }
 
 impl Change {
+    /// Whether every call that fits before fits after, and gives each argument to the same parameter: then no caller can break by it,
+    /// and it is told apart from what raises an alarm. A default's value, an annotation, a name that no call can say.
+    pub fn is_note(&self) -> bool {
+        matches!(
+            self,
+            Self::DefaultChanged { .. }
+                | Self::Annotation { .. }
+                | Self::Returns { .. }
+                | Self::ParameterRenamed { is_said: false, .. }
+        )
+    }
+
     /// The kind of change, as in JSON.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -98,6 +121,7 @@ impl Change {
             Self::DefaultAdded { .. } => "default added",
             Self::DefaultRemoved { .. } => "default removed",
             Self::DefaultChanged { .. } => "default changed",
+            Self::Annotation { .. } => "annotation changed",
             Self::Passing { .. } => "parameter kind changed",
             Self::Receiver => "receiver changed",
             Self::Kind => "kind changed",
@@ -115,20 +139,26 @@ impl Change {
             | Self::ParameterRemoved { name }
             | Self::DefaultAdded { name }
             | Self::DefaultRemoved { name } => name.clone(),
-            Self::ParameterRenamed { from, to } => format!("{from} is now {to}"),
+            Self::ParameterRenamed { from, to, .. } => format!("{from} is now {to}"),
             Self::Reordered { order } => order.join(", "),
             Self::DefaultChanged { name, from, to } => format!("{name}: {from} is now {to}"),
             Self::Passing { name, from, to } => {
                 format!("{name}: {} is now {}", from.as_str(), to.as_str())
             }
+            Self::Annotation { name, from, to } => {
+                format!("{name}: {} is now {}", or_nothing(from), or_nothing(to))
+            }
             Self::Returns { from, to } => {
-                let text = |side: &Option<String>| side.clone().unwrap_or_else(|| "nothing".into());
-                format!("{} is now {}", text(from), text(to))
+                format!("{} is now {}", or_nothing(from), or_nothing(to))
             }
             Self::Moved { to } | Self::Renamed { to } => to.clone(),
             Self::Receiver | Self::Kind | Self::Removed => String::new(),
         }
     }
+}
+
+fn or_nothing(side: &Option<String>) -> &str {
+    side.as_deref().unwrap_or("nothing")
 }
 
 /// What callers can notice of the difference between two signatures; empty when that is nothing.
@@ -143,6 +173,10 @@ pub fn compare(old: &Signature, new: &Signature) -> Vec<Change> {
     {
         changes.push(Change::Receiver);
     }
+    if is_class(old) && is_class(new) && !(old.is_record && new.is_record) {
+        // What such a class takes stands in its constructor, or is not known.
+        return changes;
+    }
     let find = |of: &Signature, name: &str| of.parameters.iter().position(|own| own.name == name);
     let mut renamed = Vec::new();
     for (at, (before, after)) in old.parameters.iter().zip(&new.parameters).enumerate() {
@@ -152,6 +186,7 @@ pub fn compare(old: &Signature, new: &Signature) -> Vec<Change> {
             changes.push(Change::ParameterRenamed {
                 from: before.name.clone(),
                 to: after.name.clone(),
+                is_said: can_be_said(before) || can_be_said(after),
             });
             both(before, after, &mut changes);
         }
@@ -198,6 +233,11 @@ pub fn compare(old: &Signature, new: &Signature) -> Vec<Change> {
     changes
 }
 
+/// Whether a call can notice a parameter's name: by saying it, or, of a pattern that takes a value apart, by what it gives.
+fn can_be_said(own: &Parameter) -> bool {
+    matches!(own.passing, Passing::Plain | Passing::Named) || own.name.starts_with(['{', '['])
+}
+
 /// The differences of one parameter that is there before and after.
 fn both(before: &Parameter, after: &Parameter, changes: &mut Vec<Change>) {
     let name = after.name.clone();
@@ -206,6 +246,13 @@ fn both(before: &Parameter, after: &Parameter, changes: &mut Vec<Change>) {
             name: name.clone(),
             from: before.passing,
             to: after.passing,
+        });
+    }
+    if before.annotation != after.annotation {
+        changes.push(Change::Annotation {
+            name: name.clone(),
+            from: before.annotation.clone(),
+            to: after.annotation.clone(),
         });
     }
     match (&before.default, &after.default) {

@@ -134,6 +134,7 @@ mod tests {
             receiver: receiver.then(|| "self".to_owned()),
             returns: None,
             is_property: false,
+            is_record: false,
             is_class_method: false,
             is_local: false,
             body: String::new(),

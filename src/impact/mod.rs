@@ -2,11 +2,13 @@
 //!
 //! In: two trees. Out: a [`Report`]. Only the files that differ are parsed twice; callers come from the code graph of the tree after the
 //! change, and of the tree before it where a definition is gone. A site counts as changed with it when its text is not what it was.
-//! Never says that something breaks for a changed body. Never reads the work tree.
+//! A signature, for the alarm, is the set of calls that fit it and the parameter that each argument reaches; where only something else
+//! differs, that is a note. Never says that something breaks for a changed body. Never reads the work tree.
 
 mod compare;
 mod difference;
 mod fit;
+mod overrides;
 mod report;
 mod sites;
 
@@ -16,6 +18,7 @@ pub use compare::Change;
 pub use report::{Changed, ImpactError, Place, Report};
 
 use difference::{Difference, differences};
+use overrides::Below;
 
 use crate::graph::{Graph, NodeKind, Passing, Signature};
 use crate::id::{BlobId, TreeId};
@@ -72,10 +75,15 @@ pub fn impact(
         .collect();
     let mut report = Report::default();
     report.missing.extend_from_slice(new_graph.missing());
+    let mut below = Below::new(repo, &new_graph, &differences);
     for difference in &differences {
-        let changed = changed(difference, &trees);
+        let overrides = below.broken(difference)?;
+        let changed = changed(difference, &trees, overrides);
         if changed.breaks().next().is_some() || !difference.is_minor(&gone) {
-            report.changed.push(changed);
+            match changed.is_note() {
+                true => report.notes.push(changed),
+                false => report.changed.push(changed),
+            }
         }
     }
     for file in &gone_files {
@@ -90,6 +98,7 @@ pub fn impact(
             before: Vec::new(),
             after: Vec::new(),
             callers: Vec::new(),
+            overrides: Vec::new(),
             unresolved: 0,
         });
     }
@@ -97,7 +106,7 @@ pub fn impact(
     Ok(report)
 }
 
-fn changed(difference: &Difference, trees: &sites::Trees) -> Changed {
+fn changed(difference: &Difference, trees: &sites::Trees, overrides: Vec<Place>) -> Changed {
     let written = |all: &[&Signature]| all.iter().map(|signature| written(signature)).collect();
     Changed {
         node: difference.node.to_owned(),
@@ -112,6 +121,7 @@ fn changed(difference: &Difference, trees: &sites::Trees) -> Changed {
             true => trees.importers(difference.node, &difference.changes),
             false => Vec::new(),
         },
+        overrides,
         unresolved: trees.unresolved(difference),
     }
 }
@@ -136,7 +146,7 @@ fn moved_to(file: &str, differences: &[Difference]) -> Option<String> {
 
 /// A signature as callers see it: `(a, b=1) -> int`, by the language-neutral forms `*rest` and `**named`.
 fn written(signature: &Signature) -> String {
-    if signature.kind == NodeKind::Class {
+    if signature.kind == NodeKind::Class && !signature.is_record {
         return String::new();
     }
     let mut parts = Vec::new();

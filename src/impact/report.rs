@@ -49,14 +49,25 @@ pub struct Changed {
     pub callers: Vec<Place>,
     /// Imports of it, where it is gone, by file and line.
     pub importers: Vec<Place>,
+    /// Methods of classes below that stand in for it and do not take what it takes now, by file and line.
+    pub overrides: Vec<Place>,
     /// Call sites of its name whose target is not known.
     pub unresolved: u32,
 }
 
 impl Changed {
+    /// Whether no call can break by it; see `Change::is_note`.
+    pub fn is_note(&self) -> bool {
+        self.changes.iter().all(Change::is_note) && self.breaks().next().is_none()
+    }
+
     /// The places that break and were not changed with it.
     pub fn breaks(&self) -> impl Iterator<Item = &Place> {
-        let places = self.callers.iter().chain(&self.importers);
+        let places = self
+            .callers
+            .iter()
+            .chain(&self.importers)
+            .chain(&self.overrides);
         places.filter(|place| place.why.is_some())
     }
 }
@@ -64,8 +75,10 @@ impl Changed {
 /// What a change does to those who use what it changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Definitions whose signature differs, in order of names.
+    /// Definitions whose signature differs so that a call may not fit any more, in order of names.
     pub changed: Vec<Changed>,
+    /// Definitions whose signature differs in what no call can break by: a default's value, an annotation. In order of names.
+    pub notes: Vec<Changed>,
     /// Paths whose content is not in this (partial) clone.
     pub missing: Vec<String>,
 }

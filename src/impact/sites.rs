@@ -24,10 +24,11 @@ pub struct Trees {
     unresolved: [BTreeMap<String, u32>; 2],
 }
 
-const CONSTRUCTORS: [&str; 3] = ["__init__", "__new__", "constructor"];
+/// Methods that run when a class is called.
+pub const CONSTRUCTORS: [&str; 3] = ["__init__", "__new__", "constructor"];
 
 /// The last segment of a qualified name.
-fn last(node: &str) -> &str {
+pub fn last(node: &str) -> &str {
     let qualified = node.rsplit_once("::").map_or(node, |(_, name)| name);
     qualified.rsplit('.').next().unwrap_or(qualified)
 }
@@ -83,7 +84,8 @@ fn calling_files(
     }
 }
 
-fn file_of(graph: &Graph, node: u32) -> String {
+/// The file that a node stands in, or is.
+pub fn file_of(graph: &Graph, node: u32) -> String {
     let name = graph.name(node);
     match graph.kind(node).is_path() {
         true => name.to_owned(),
@@ -288,7 +290,8 @@ fn why_broken(site: &Site, difference: &Difference) -> Option<String> {
     };
     let callable = |of: &[&'_ Signature]| -> bool {
         of.iter().all(|signature| {
-            signature.kind != crate::graph::NodeKind::Class && !signature.is_property
+            let is_class = signature.kind == crate::graph::NodeKind::Class;
+            (!is_class || signature.is_record) && !signature.is_property
         })
     };
     if !callable(&difference.old) || !callable(&difference.new) {

@@ -169,6 +169,29 @@ impl Repo {
         Ok(changes)
     }
 
+    /// The best common ancestor of two commits, as `git merge-base` gives it; none when their histories have nothing in common.
+    ///
+    /// # Errors
+    /// When a commit is missing or damaged.
+    pub fn merge_base(&self, one: CommitId, two: CommitId) -> Result<Option<CommitId>, RepoError> {
+        let cache = self.git.commit_graph_if_enabled();
+        let found = cache.map_err(|error| error.to_string()).and_then(|cache| {
+            let mut graph = self.git.revision_graph(cache.as_ref());
+            let bases =
+                self.git
+                    .merge_bases_many_with_graph(theirs(one.0), &[theirs(two.0)], &mut graph);
+            bases.map_err(|error| error.to_string())
+        });
+        match found {
+            Ok(bases) => Ok(bases.first().map(|id| CommitId(own(id)))),
+            Err(cause) => Err(RepoError::Git {
+                doing: format!("looking for a common ancestor of {one} and {two}"),
+                cause,
+                transient: false,
+            }),
+        }
+    }
+
     /// `tip` and everything it descends from.
     ///
     /// # Errors

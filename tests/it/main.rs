@@ -10,6 +10,7 @@ mod hook;
 mod hooks_push;
 mod hooks_rewrite;
 mod impact;
+mod impact_more;
 mod ingest;
 mod inputs;
 mod layering;
