@@ -14,6 +14,7 @@ mod impact_more;
 mod ingest;
 mod inputs;
 mod layering;
+mod memory;
 mod notes;
 mod outline;
 mod properties;
