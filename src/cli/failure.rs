@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use crate::ingest::SpeakError;
+
 /// A negative answer: a replay differs, a check found damage.
 pub(super) const NEGATIVE: u8 = 1;
 /// The command was used wrongly.
@@ -18,6 +20,14 @@ pub(super) struct Usage(pub String);
 /// A usage error.
 pub(super) fn usage(text: impl Into<String>) -> anyhow::Error {
     Usage(text.into()).into()
+}
+
+/// What was said could not be recorded: a wrong value is wrong usage, everything else no answer.
+pub(super) fn refused(error: SpeakError) -> anyhow::Error {
+    match error {
+        SpeakError::Wrong(text) => usage(text),
+        error => error.into(),
+    }
 }
 
 /// Prints what stopped a command, unless that was a reader who has seen enough, and gives the exit code.

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use clap::{Subcommand, ValueEnum};
 
 use super::context::Context;
-use super::nodes;
 use crate::graph::Graph;
+use crate::query::nodes;
 use crate::repo::Repo;
 
 /// Show the code graph of a commit.

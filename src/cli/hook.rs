@@ -75,7 +75,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         Action::Run { name, rest } => return hook_run::run(context, name, rest),
         Action::Notes { .. } => {
             let repo = context.repo()?;
-            if !hook_run::has_notes(&repo) {
+            if !notes::wanted(&repo) {
                 bail!("notes are off\nhint: 'git score-context hook install' turns them on");
             }
             let commits = rebuild(&repo)?;
@@ -92,7 +92,7 @@ fn put_there(context: &Context, with_notes: bool) -> anyhow::Result<()> {
     let repo = context.repo()?;
     let (dir, binary) = (place_of(&repo)?.dir, binary()?);
     // The configuration first: it can be put back to the byte when the hooks cannot be installed.
-    let had_notes = hook_run::has_notes(&repo);
+    let had_notes = notes::wanted(&repo);
     let mut before = Vec::new();
     let settings = match with_notes {
         true => &SETTINGS[..],
@@ -183,7 +183,7 @@ fn tell(context: &Context) -> anyhow::Result<()> {
     let is_hidden = SETTINGS[..HIDING]
         .iter()
         .all(|(.., name)| hidden.iter().any(|value| value == name));
-    let notes = hook_run::has_notes(&repo);
+    let notes = notes::wanted(&repo);
     let all = status(&place_of(&repo)?.dir, &binary()?)?;
     if context.json {
         let hooks: serde_json::Map<_, _> = all

@@ -59,7 +59,7 @@ fn take(context: &Context, list: &str) -> anyhow::Result<()> {
         let report = catch_up(&repo, &Ingest { scope, sources }, now, &|_, _| {})?;
         noted.extend(report.noted);
     }
-    if has_notes(&repo) && !(noted.is_empty() && emptied.is_empty()) {
+    if notes::wanted(&repo) && !(noted.is_empty() && emptied.is_empty()) {
         notes::add(&Store::new(&repo).with_patience(left()), &noted, &emptied)?;
     }
     Ok(())
@@ -88,15 +88,9 @@ pub(super) fn follow_kept(context: &Context, repo: &Repo) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Whether notes are wanted: git config `score-context.notes`, which an installation sets.
-pub(super) fn has_notes(repo: &Repo) -> bool {
-    let value = repo.local_config("score-context.notes");
-    value.is_some_and(|value| matches!(value.as_str(), "true" | "yes" | "on" | "1"))
-}
-
 /// Tells new records in the notes, where notes are wanted. A note that cannot be written is told and is no failure.
 pub(super) fn note(context: &Context, repo: &Repo, noted: &[Noted]) {
-    if noted.is_empty() || !has_notes(repo) {
+    if noted.is_empty() || !notes::wanted(repo) {
         return;
     }
     let done = notes::add(&Store::new(repo), noted, &BTreeSet::new());
@@ -105,7 +99,7 @@ pub(super) fn note(context: &Context, repo: &Repo, noted: &[Noted]) {
 
 /// Makes the notes what the records say, where notes are wanted. A failure is told and is none of the command's.
 pub(super) fn note_all(context: &Context, repo: &Repo) {
-    if !has_notes(repo) {
+    if !notes::wanted(repo) {
         return;
     }
     let rebuilt = || -> anyhow::Result<()> {

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::failure::usage;
-use super::nodes;
 use super::query::cut;
 use crate::id::{CommitId, RecordId};
+use crate::query::nodes;
 use crate::record::{Kind, Source, Time, Verdict};
 use crate::render::visible;
 use crate::score::Verdicts;

@@ -15,7 +15,6 @@ mod impact;
 mod ingest;
 mod log;
 mod man;
-mod nodes;
 mod outcome;
 mod outline;
 mod policy;

@@ -2,15 +2,10 @@
 
 use std::process::ExitCode;
 
-use serde::Serialize;
-
 use super::context::Context;
-use super::failure::usage;
-use super::nodes;
-use crate::id::RecordId;
-use crate::query::masked;
-use crate::record::{Anchor, Outcome, Record, Source, Verdict};
-use crate::store::{Put, Receipt, Store};
+use super::failure::refused;
+use crate::ingest::{End, end};
+use crate::query::nodes;
 
 /// Remember how a task ended.
 #[derive(Debug, clap::Args)]
@@ -34,53 +29,17 @@ pub(super) struct Args {
     missing: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Ended {
-    id: RecordId,
-    known: bool,
-    masked: Vec<String>,
-}
-
 pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
-    let verdict = match args.verdict.as_str() {
-        "pass" => Verdict::Pass,
-        "fail" => Verdict::Fail,
-        other => {
-            return Err(usage(format!(
-                "the verdict is exactly 'pass' or 'fail', not '{other}'; what there is to say goes into --rationale"
-            )));
-        }
-    };
     let repo = context.repo()?;
-    let now = context.now()?;
-    let head = repo.head()?;
-    let mut found = Vec::new();
-    let rationale = args.rationale.map(|text| masked(text.trim(), &mut found));
-    let rationale = rationale.filter(|text| !text.is_empty());
-    let record = Record::Outcome(Outcome {
-        source: Source::Session,
-        task: Some(masked(&args.task, &mut found)),
-        of: Vec::new(),
-        verdict,
-        rationale,
+    let said = End {
+        task: args.task,
+        verdict: args.verdict,
+        rationale: args.rationale,
         coverage: args.coverage,
-        surfaced: without_credentials(nodes::normal(&repo, &args.surfaced)?, &mut found),
-        missing: without_credentials(nodes::normal(&repo, &args.missing)?, &mut found),
-        time: Some(now),
-    });
-    record.check().map_err(|error| usage(error.to_string()))?;
-    let anchor = Anchor {
-        branch: head.branch,
-        worktree: repo.worktree(),
-        ..Anchor::at(head.commit, now)
+        surfaced: nodes::normal(&repo, &args.surfaced)?,
+        missing: nodes::normal(&repo, &args.missing)?,
     };
-    let put = Put::new(&record, Some(anchor), false);
-    let receipts = Store::new(&repo).put(std::slice::from_ref(&put), now)?;
-    let ended = Ended {
-        id: put.line.id,
-        known: receipts.first() == Some(&Receipt::Known),
-        masked: found,
-    };
+    let ended = end(&repo, context.now()?, said).map_err(refused)?;
     if context.json {
         context.print_json(&ended)?;
     } else {
@@ -90,8 +49,4 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn without_credentials(names: Vec<String>, found: &mut Vec<String>) -> Vec<String> {
-    names.iter().map(|name| masked(name, found)).collect()
 }

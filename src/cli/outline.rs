@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::context::Context;
-use super::nodes;
 use crate::outline::{Outline, Part, Request, outline};
+use crate::query::nodes;
 use crate::render::visible;
 
 /// Show the parts of the code around what a task is about.

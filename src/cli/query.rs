@@ -8,9 +8,8 @@ use anyhow::Context as _;
 
 use super::context::Context;
 use super::failure::usage;
-use super::nodes;
 use crate::policy::Policy;
-use crate::query::{Answer, Query, Report, ask};
+use crate::query::{Answer, Query, Report, ask, nodes};
 use crate::record::{Factors, Reason, State, Visibility};
 use crate::render::visible;
 

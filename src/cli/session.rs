@@ -3,14 +3,10 @@
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use serde::Serialize;
 
 use super::context::Context;
-use super::failure::usage;
-use crate::id::RecordId;
-use crate::query::masked;
-use crate::record::{Anchor, Kind, Reasoning, Record, Session, Source, Task};
-use crate::store::{Put, Store};
+use super::failure::refused;
+use crate::ingest::{Begin, Begun, begin};
 
 /// Begin a session of work.
 #[derive(Debug, clap::Args)]
@@ -40,84 +36,19 @@ struct Start {
     agent: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Started {
-    session: RecordId,
-    tasks: Vec<Named>,
-    assumptions: Vec<Named>,
-    masked: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Named {
-    id: RecordId,
-    text: String,
-}
-
 pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
     let Action::Start(args) = args.action;
-    let repo = context.repo()?;
-    let store = Store::new(&repo);
-    let now = context.now()?;
-    let head = repo.head()?;
-    let anchor = Anchor {
-        branch: head.branch,
-        worktree: repo.worktree(),
-        ..Anchor::at(head.commit, now)
-    };
-    let mut found = Vec::new();
-    let agent = args.agent.map(|name| store.agent_hash(&name)).transpose()?;
-    let mut puts: Vec<Put> = Vec::new();
-    let mut put = |record: Record, anchor: Option<Anchor>| -> anyhow::Result<RecordId> {
-        record.check().map_err(|error| usage(error.to_string()))?;
-        let put = Put::new(&record, anchor, false);
-        let id = put.line.id;
-        puts.push(put);
-        Ok(id)
-    };
-    let goal = masked(args.goal.trim(), &mut found);
-    let session = Record::Session(Session {
-        goal: goal.clone(),
-        start: now,
-        nonce: store.nonce()?,
-        agent,
+    let assumptions = args.assume.iter().map(|text| {
+        let (text, confidence) = split_confidence(text);
+        (text.to_owned(), confidence.map(str::to_owned))
     });
-    let session = put(session, Some(anchor.clone()))?;
-    let mut tasks: Vec<Named> = Vec::new();
-    for text in std::iter::once(goal).chain(
-        args.subgoal
-            .iter()
-            .map(|text| masked(text.trim(), &mut found)),
-    ) {
-        let task = Record::Task(Task {
-            text: text.clone(),
-            session: session.to_string(),
-            parent: tasks.first().map(|goal| goal.id),
-        });
-        let id = put(task, None)?;
-        tasks.push(Named { id, text });
-    }
-    let mut assumptions = Vec::new();
-    for assumption in &args.assume {
-        let (text, confidence) = split_confidence(assumption);
-        let text = masked(text.trim(), &mut found);
-        let record = Record::Reasoning(Reasoning {
-            text: text.clone(),
-            confidence: confidence.map(str::to_owned),
-            session: Some(session.to_string()),
-            task: tasks.first().map(|goal| goal.id.to_string()),
-            ..Reasoning::new(Source::Session, Kind::Assumption)
-        });
-        let id = put(record, Some(anchor.clone()))?;
-        assumptions.push(Named { id, text });
-    }
-    store.put(&puts, now)?;
-    let started = Started {
-        session,
-        tasks,
-        assumptions,
-        masked: found,
+    let said = Begin {
+        goal: args.goal,
+        subgoals: args.subgoal,
+        assumptions: assumptions.collect(),
+        agent: args.agent,
     };
+    let started = begin(&context.repo()?, context.now()?, said).map_err(refused)?;
     match context.json {
         true => context.print_json(&started)?,
         false => context.print(&human(&started))?,
@@ -125,7 +56,7 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn human(started: &Started) -> String {
+fn human(started: &Begun) -> String {
     let mut text = format!("session     {}\n", started.session);
     for (place, task) in started.tasks.iter().enumerate() {
         let word = if place == 0 { "goal" } else { "subgoal" };

@@ -8,12 +8,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::id::CommitId;
 use crate::record::{Kind, Source};
 use crate::render::visible;
+use crate::repo::Repo;
 use crate::store::{Corpus, Noted, Store, StoreError, Visible};
 
 /// Longest text of a line, in characters.
 const LONGEST: usize = 200;
 /// Digits of an id.
 const DIGITS: usize = 12;
+
+/// Whether notes are wanted: git config `score-context.notes`, which an installation sets.
+pub fn wanted(repo: &Repo) -> bool {
+    let value = repo.local_config("score-context.notes");
+    value.is_some_and(|value| matches!(value.as_str(), "true" | "yes" | "on" | "1"))
+}
 
 /// Adds lines to the notes of commits, and takes all of ours away from those of `emptied`.
 ///

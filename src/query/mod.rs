@@ -1,11 +1,13 @@
 //! A look-up: the inputs fixed, the candidates scored, the answer kept with everything it read.
 //!
 //! In: a question and a clock. Out: an [`Answer`], written to the store unless asked otherwise. `ask.rs` does it, `evaluate.rs` is the
-//! part that a replay repeats, `report.rs` is the JSON form, `memory.rs` what a session knows of itself. Never prints, never asks the clock.
+//! part that a replay repeats, `report.rs` is the JSON form, `memory.rs` what a session knows of itself,
+//! `nodes.rs` the names of nodes. Never prints, never asks the clock.
 
 mod ask;
 mod evaluate;
 pub mod memory;
+pub mod nodes;
 mod report;
 
 pub use ask::{Answer, Query, QueryError, ask, masked, policy_of};

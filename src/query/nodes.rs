@@ -1,13 +1,21 @@
-//! Node names as a person types them, brought to the root-relative form that is stored.
+//! Node names as people, programs and agents write them, brought to the root-relative form that is stored.
+//!
+//! In: a name. Out: the name from the root of the repository, which need not be there. Reads no tree.
 
 use std::path::{Component, Path};
 
-use anyhow::bail;
-
 use crate::repo::Repo;
 
-/// Root-relative names, each once, in order.
-pub(super) fn normal(repo: &Repo, nodes: &[String]) -> anyhow::Result<Vec<String>> {
+/// A name that cannot be brought to a path of the repository.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BadNode(String);
+
+/// Root-relative names, each once, in order, of names relative to where the caller stands.
+///
+/// # Errors
+/// When a name is empty or leads out of the repository.
+pub fn normal(repo: &Repo, nodes: &[String]) -> Result<Vec<String>, BadNode> {
     let mut names = Vec::with_capacity(nodes.len());
     for node in nodes {
         names.push(from_argument(repo, node)?);
@@ -18,29 +26,43 @@ pub(super) fn normal(repo: &Repo, nodes: &[String]) -> anyhow::Result<Vec<String
 }
 
 /// A path relative to where the caller stands, or absolute inside the work tree; a symbol's file likewise.
-fn from_argument(repo: &Repo, node: &str) -> anyhow::Result<String> {
+fn from_argument(repo: &Repo, node: &str) -> Result<String, BadNode> {
     let (path, symbol) = split(node);
     let path = slashes(path);
     if path.is_empty() {
-        bail!("'{node}' names no path");
+        return Err(BadNode(format!("'{node}' names no path")));
     }
     let root_relative = if Path::new(&path).is_absolute() {
         match below_work_tree(repo, Path::new(&path)) {
             Some(path) => path,
-            None => bail!("'{path}' is outside repository"),
+            None => return Err(BadNode(format!("'{path}' is outside repository"))),
         }
     } else {
         format!("{}{path}", repo.prefix())
     };
     match clean(&root_relative) {
         Some(path) => Ok(format!("{path}{symbol}")),
-        None => bail!("'{node}' is outside repository"),
+        None => Err(BadNode(format!("'{node}' is outside repository"))),
+    }
+}
+
+/// A name from an agent: from the root, or absolute, as a client's editor gives it. What leads out of the repository stays as it is
+/// and will not resolve.
+pub fn from_agent(repo: &Repo, node: &str) -> String {
+    let (path, symbol) = split(node);
+    let path = slashes(path);
+    let below = Some(Path::new(&path))
+        .filter(|path| path.is_absolute())
+        .and_then(|path| below_work_tree(repo, path));
+    match below.as_deref().and_then(clean) {
+        Some(path) => format!("{path}{symbol}"),
+        None => from_json(node),
     }
 }
 
 /// A name from JSON: relative to the root already, but perhaps with `./`, `\` or a trailing `/`. What leads out of the repository
 /// stays as it is and will not resolve.
-pub(super) fn from_json(node: &str) -> String {
+pub fn from_json(node: &str) -> String {
     let (path, symbol) = split(node);
     match clean(&slashes(path)) {
         Some(path) => format!("{path}{symbol}"),
