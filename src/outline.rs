@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::{Value, json};
+
 use crate::graph::{Graph, GraphError, NodeKind};
 use crate::id::{BlobId, TreeId};
 use crate::query::{QueryError, policy_of};
@@ -89,6 +91,31 @@ pub struct Outline {
     pub left_out: usize,
     /// The files these stand in.
     pub left_out_files: usize,
+}
+
+impl Outline {
+    /// The JSON form (`outline --json`).
+    pub fn to_json(&self) -> Value {
+        let files = self.files.iter().map(|part| {
+            let shown = part.shown.iter().map(|shown| {
+                json!({
+                    "node": shown.node, "lines": [shown.lines.0, shown.lines.1], "whole": shown.is_whole,
+                    "current": shown.is_current, "words": shown.words,
+                })
+            });
+            let lines = part
+                .lines
+                .iter()
+                .map(|(number, text)| json!({"line": number, "text": text}));
+            json!({
+                "path": part.path, "definitions": shown.collect::<Vec<_>>(), "lines": lines.collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "files": files.collect::<Vec<_>>(), "focus_size": self.focus_size, "unresolved_nodes": self.unresolved,
+            "left_out": {"definitions": self.left_out, "files": self.left_out_files},
+        })
+    }
 }
 
 /// A definition that may be shown.

@@ -2,13 +2,10 @@
 
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
-
 use super::context::Context;
 use super::failure::NEGATIVE;
-use crate::impact::{Changed, Place, Report, impact};
+use crate::impact::{Changed, Report, What, impact_of};
 use crate::render::visible;
-use crate::repo::Repo;
 
 /// Show which signatures a change alters, and which callers and importers that breaks.
 ///
@@ -33,18 +30,11 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let repo = context.repo()?;
     let bar = context.bar("code graph");
     let progress = |done, all| bar.set(done, all);
-    let report = match args.staged {
-        true => {
-            let (staged, tree) = repo.staged()?;
-            let head = repo.head()?.commit;
-            let old = head.map_or_else(|| Ok(repo.empty_tree()), |head| repo.tree_of(head))?;
-            impact(&staged, old, tree, args.guesses, &progress)?
-        }
-        false => {
-            let (old, new) = trees(&repo, args.rev.as_deref())?;
-            impact(&repo, old, new, args.guesses, &progress)?
-        }
+    let what = match args.staged {
+        true => What::Staged,
+        false => What::Rev(args.rev.as_deref()),
     };
+    let report = impact_of(&repo, what, args.guesses, &progress)?;
     drop(bar);
     for path in &report.missing {
         context.warn(format!(
@@ -53,70 +43,13 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         ));
     }
     let text = match context.json {
-        true => to_json(&report).to_string(),
+        true => report.to_json().to_string(),
         false => to_text(&report),
     };
     context.print(&text)?;
     Ok(match args.exit_code && report.breaks() > 0 {
         true => ExitCode::from(NEGATIVE),
         false => ExitCode::SUCCESS,
-    })
-}
-
-/// The tree before and the tree after. A first commit is compared with nothing.
-fn trees(repo: &Repo, rev: Option<&str>) -> anyhow::Result<(crate::id::TreeId, crate::id::TreeId)> {
-    let of = |rev: &str| -> anyhow::Result<_> {
-        let rev = if rev.is_empty() { "HEAD" } else { rev };
-        Ok(repo.commit_at(rev)?)
-    };
-    if let Some((from, to)) = rev.and_then(|rev| rev.split_once("..")) {
-        if let Some(to) = to.strip_prefix('.') {
-            let (from, to) = (of(from)?, of(to)?);
-            let base = repo.merge_base(from, to)?.ok_or_else(|| {
-                anyhow::anyhow!(
-                    "{from} and {to} have no commit in common; 'A..B' compares them all the same"
-                )
-            })?;
-            return Ok((repo.tree_of(base)?, repo.tree_of(to)?));
-        }
-        return Ok((repo.tree_of(of(from)?)?, repo.tree_of(of(to)?)?));
-    }
-    let commit = repo.commit(of(rev.unwrap_or_default())?)?;
-    let old = match commit.parents.first() {
-        Some(parent) => repo.tree_of(*parent)?,
-        None => repo.empty_tree(),
-    };
-    Ok((old, commit.tree))
-}
-
-fn to_json(report: &Report) -> Value {
-    let place = |place: &Place| {
-        json!({
-            "node": place.node, "file": place.file, "line": place.line, "text": place.text,
-            "changed": place.is_changed, "guess": place.is_guess, "why": place.why,
-        })
-    };
-    let one = |changed: &Changed| {
-        let changes = changed
-            .changes
-            .iter()
-            .map(|change| json!({"kind": change.kind(), "detail": change.detail()}));
-        json!({
-            "node": changed.node,
-            "changes": changes.collect::<Vec<_>>(),
-            "before": changed.before,
-            "after": changed.after,
-            "callers": changed.callers.iter().map(place).collect::<Vec<_>>(),
-            "importers": changed.importers.iter().map(place).collect::<Vec<_>>(),
-            "overrides": changed.overrides.iter().map(place).collect::<Vec<_>>(),
-            "breaks": changed.breaks().map(place).collect::<Vec<_>>(),
-            "unresolved": changed.unresolved,
-        })
-    };
-    let all = |changed: &[Changed]| changed.iter().map(one).collect::<Vec<_>>();
-    json!({
-        "changed": all(&report.changed), "notes": all(&report.notes),
-        "breaks": report.breaks(), "missing": report.missing,
     })
 }
 

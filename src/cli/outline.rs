@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
-
 use super::context::Context;
 use crate::outline::{Outline, Part, Request, outline};
 use crate::query::nodes;
@@ -50,33 +48,11 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
         context.warn(format!("'{}' is not in the code graph", visible(node)));
     }
     let text = match context.json {
-        true => to_json(&outline).to_string(),
+        true => outline.to_json().to_string(),
         false => to_text(&outline),
     };
     context.print(&text)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn to_json(outline: &Outline) -> Value {
-    let files = outline.files.iter().map(|part| {
-        let shown = part.shown.iter().map(|shown| {
-            json!({
-                "node": shown.node, "lines": [shown.lines.0, shown.lines.1], "whole": shown.is_whole,
-                "current": shown.is_current, "words": shown.words,
-            })
-        });
-        let lines = part
-            .lines
-            .iter()
-            .map(|(number, text)| json!({"line": number, "text": text}));
-        json!({
-            "path": part.path, "definitions": shown.collect::<Vec<_>>(), "lines": lines.collect::<Vec<_>>(),
-        })
-    });
-    json!({
-        "files": files.collect::<Vec<_>>(), "focus_size": outline.focus_size, "unresolved_nodes": outline.unresolved,
-        "left_out": {"definitions": outline.left_out, "files": outline.left_out_files},
-    })
 }
 
 fn to_text(outline: &Outline) -> String {

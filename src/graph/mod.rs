@@ -5,6 +5,7 @@
 //! the language modules; facts to edges: `resolve.rs`. Never follows a name that an import binds to something outside the tree to a
 //! namesake inside.
 
+mod about;
 mod binding;
 mod builder;
 mod cache;
@@ -54,6 +55,7 @@ use crate::graph::syntax::Parsers;
 use crate::id::{BlobId, TreeId};
 use crate::repo::{Entry, Mode, Repo, RepoError, Shared};
 
+pub use crate::graph::about::{Missed, Relation, Seen, called_name};
 pub use crate::graph::parts::{Edge, EdgeKind, Node, NodeKind, Resolution, Stats};
 pub use crate::graph::signature::{Parameter, Passing, Signature};
 pub use crate::graph::sites::{Arguments, Called, Imported, Site, Sites, Wanted};

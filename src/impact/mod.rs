@@ -5,6 +5,7 @@
 //! A signature, for the alarm, is the set of calls that fit it and the parameter that each argument reaches; where only something else
 //! differs, that is a note. Never says that something breaks for a changed body. Never reads the work tree.
 
+mod asked;
 mod compare;
 mod difference;
 mod fit;
@@ -14,6 +15,7 @@ mod sites;
 
 use std::collections::BTreeSet;
 
+pub use asked::What;
 pub use compare::Change;
 pub use report::{Changed, ImpactError, Place, Report};
 
@@ -23,6 +25,30 @@ use overrides::Below;
 use crate::graph::{Graph, NodeKind, Passing, Signature};
 use crate::id::{BlobId, TreeId};
 use crate::repo::{Mode, Repo};
+
+/// What a change breaks. `guesses`: also callers for which only the name speaks.
+///
+/// # Errors
+/// When a revision names nothing, or a tree, or a blob that is there, cannot be read.
+pub fn impact_of(
+    repo: &Repo,
+    what: What<'_>,
+    guesses: bool,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Report, ImpactError> {
+    match what {
+        What::Staged => {
+            let (staged, tree) = repo.staged()?;
+            let head = repo.head()?.commit;
+            let old = head.map_or_else(|| Ok(repo.empty_tree()), |head| repo.tree_of(head))?;
+            impact(&staged, old, tree, guesses, progress)
+        }
+        What::Rev(rev) => {
+            let (old, new) = asked::trees(repo, rev)?;
+            impact(repo, old, new, guesses, progress)
+        }
+    }
+}
 
 /// Compares two trees. `guesses`: also callers for which only the name speaks.
 ///

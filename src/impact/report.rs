@@ -1,7 +1,10 @@
 //! What is known of a change: plain data, and what can be counted from it.
 
+use serde_json::{Value, json};
+
 use super::compare::Change;
 use crate::graph::GraphError;
+use crate::id::CommitId;
 use crate::repo::RepoError;
 
 /// Why there is no answer.
@@ -13,6 +16,9 @@ pub enum ImpactError {
     /// A code graph could not be built.
     #[error(transparent)]
     Graph(#[from] GraphError),
+    /// `A...B` of two commits without a common ancestor.
+    #[error("{0} and {1} have no commit in common; 'A..B' compares them all the same")]
+    Unrelated(CommitId, CommitId),
 }
 
 /// A place that calls or imports something.
@@ -90,5 +96,43 @@ impl Report {
             .iter()
             .map(|changed| changed.breaks().count())
             .sum()
+    }
+
+    /// The JSON form (`impact --json`).
+    pub fn to_json(&self) -> Value {
+        let all = |changed: &[Changed]| changed.iter().map(Changed::to_json).collect::<Vec<_>>();
+        json!({
+            "changed": all(&self.changed), "notes": all(&self.notes),
+            "breaks": self.breaks(), "missing": self.missing,
+        })
+    }
+}
+
+impl Changed {
+    fn to_json(&self) -> Value {
+        let changes = self
+            .changes
+            .iter()
+            .map(|change| json!({"kind": change.kind(), "detail": change.detail()}));
+        json!({
+            "node": self.node,
+            "changes": changes.collect::<Vec<_>>(),
+            "before": self.before,
+            "after": self.after,
+            "callers": self.callers.iter().map(Place::to_json).collect::<Vec<_>>(),
+            "importers": self.importers.iter().map(Place::to_json).collect::<Vec<_>>(),
+            "overrides": self.overrides.iter().map(Place::to_json).collect::<Vec<_>>(),
+            "breaks": self.breaks().map(Place::to_json).collect::<Vec<_>>(),
+            "unresolved": self.unresolved,
+        })
+    }
+}
+
+impl Place {
+    fn to_json(&self) -> Value {
+        json!({
+            "node": self.node, "file": self.file, "line": self.line, "text": self.text,
+            "changed": self.is_changed, "guess": self.is_guess, "why": self.why,
+        })
     }
 }
