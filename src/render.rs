@@ -5,6 +5,10 @@
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
+pub use headings::{Heading, after_front_matter, headings, plain};
+
+mod headings;
+
 use crate::id::RecordId;
 use crate::policy::Policy;
 use crate::record::{Kind, Verdict};

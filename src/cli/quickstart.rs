@@ -10,7 +10,7 @@ use super::ingest;
 use super::query::{human, warn};
 use crate::graph::Graph;
 use crate::id::CommitId;
-use crate::ingest::{Degree, Ingest, Scope, Sources, catch_up};
+use crate::ingest::{Degree, Ingest, Scope, Sources, catch_up, known_sources};
 use crate::query::{Query, Report, ask};
 use crate::render::visible;
 use crate::replay::replay;
@@ -38,11 +38,11 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
     step(
         context,
         1,
-        "the history: trailers, and messages that explain",
+        "the history: trailers, state files, decision documents, and messages that explain",
     )?;
     let sources = Sources {
-        trailers: true,
         messages: Degree::Explaining,
+        ..known_sources(&repo)?
     };
     let scope = Scope::From(head);
     let bar = context.bar("commits");

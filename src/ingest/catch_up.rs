@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::history::{self, Degree, Sources, Taken};
+use super::places::{Folders, StateFiles};
 use super::seen::{self, Mark, set_mark};
 use crate::id::CommitId;
 use crate::record::Time;
@@ -32,6 +33,9 @@ pub enum IngestError {
         "git config score-context.ingest: '{0}' is no source; sources are trailers, state, adr, messages, messages=all, messages=none"
     )]
     Source(String),
+    /// A pattern of the configuration is none.
+    #[error("git config score-context.stateFile: {0}")]
+    Pattern(String),
 }
 
 /// Which commits are taken.
@@ -76,6 +80,8 @@ pub struct Report {
     pub left: usize,
     /// What was meant for the memory and could not be kept, with the commit and the reason.
     pub refused: Vec<String>,
+    /// What of state files and decision documents was not understood; the rest of them was taken.
+    pub unread: Vec<String>,
     /// Kinds of credentials that were masked.
     pub masked: Vec<String>,
     /// For a hook: what is new at its commits, to be told in their notes.
@@ -83,18 +89,21 @@ pub struct Report {
     pub noted: Vec<Noted>,
 }
 
-/// The sources that git config `score-context.ingest` names; without it trailers alone.
+/// The sources that git config `score-context.ingest` names; without it trailers, state files and decision documents. Where those lie
+/// is in `score-context.stateFile` (patterns) and `score-context.adrDir` (folders), each of which may be set several times.
 ///
 /// # Errors
-/// When it names something that is no source.
+/// When it names something that is no source, or no pattern.
 pub fn known_sources(repo: &Repo) -> Result<Sources, IngestError> {
     let mut sources = Sources {
         trailers: false,
+        state: None,
+        documents: None,
         messages: Degree::None,
     };
     let set = repo
         .config("score-context.ingest")
-        .unwrap_or_else(|| "trailers".into());
+        .unwrap_or_else(|| "trailers,state,adr".into());
     for name in set
         .split(',')
         .map(str::trim)
@@ -105,12 +114,29 @@ pub fn known_sources(repo: &Repo) -> Result<Sources, IngestError> {
             "messages" | "messages=explaining" => sources.messages = Degree::Explaining,
             "messages=all" => sources.messages = Degree::All,
             "messages=none" => sources.messages = Degree::None,
-            // Named by the contract of the command; this version does not read them yet, and the README says so.
-            "state" | "adr" => {}
+            "state" => sources.state = Some(state_files(repo)?),
+            "adr" => sources.documents = Some(folders(repo)),
             other => return Err(IngestError::Source(other.to_owned())),
         }
     }
     Ok(sources)
+}
+
+fn state_files(repo: &Repo) -> Result<StateFiles, IngestError> {
+    let set = repo.config_values("score-context.stateFile");
+    match set.is_empty() {
+        true => StateFiles::usual(),
+        false => StateFiles::new(&set),
+    }
+    .map_err(IngestError::Pattern)
+}
+
+fn folders(repo: &Repo) -> Folders {
+    let set = repo.config_values("score-context.adrDir");
+    match set.is_empty() {
+        true => Folders::usual(),
+        false => Folders::new(&set),
+    }
 }
 
 /// Takes the commits of a scope. `now` is the day of writing; `progress` hears of commits done and commits in all.
@@ -135,7 +161,7 @@ pub fn catch_up(
     let all = order.len();
     let done = std::sync::atomic::AtomicUsize::new(0);
     for chunk in order.chunks(COMMITS_A_WRITE) {
-        let taken = read(repo, chunk, ingest.sources, &|| {
+        let taken = read(repo, chunk, &ingest.sources, &|| {
             let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
             progress(done, all);
         })?;
@@ -145,6 +171,7 @@ pub fn catch_up(
             links.push(link);
             puts.extend(taken.puts);
             report.refused.extend(taken.refused);
+            report.unread.extend(taken.unread);
             report.masked.extend(taken.masked);
         }
         for (receipt, put) in store.put(&puts, now)?.into_iter().zip(&puts) {
@@ -180,6 +207,12 @@ fn marks(ingest: &Ingest) -> Vec<Mark> {
     let mut marks = Vec::new();
     if ingest.sources.trailers {
         marks.push(Mark::Trailers);
+    }
+    if let Some(files) = &ingest.sources.state {
+        marks.push(Mark::State(files.digest()));
+    }
+    if let Some(folders) = &ingest.sources.documents {
+        marks.push(Mark::Documents(folders.digest()));
     }
     match ingest.sources.messages {
         Degree::None => {}
@@ -235,7 +268,7 @@ type Read = ((CommitId, Vec<CommitId>), Taken);
 fn read(
     repo: &Repo,
     commits: &[CommitId],
-    sources: Sources,
+    sources: &Sources,
     one_done: &(dyn Fn() + Sync),
 ) -> Result<Vec<Read>, RepoError> {
     /// Trees of neighbouring commits share almost everything; this much keeps those of a large repository.

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::committed;
+use super::places::{Folders, StateFiles};
+use super::said::clean;
 use super::trailer::{self, Message};
 use crate::id::ObjectId;
-use crate::mask::mask;
-use crate::record::{Anchor, Kind, MAX_TEXT, Outcome, Reasoning, Record, Source, Time};
+use crate::record::{Anchor, Kind, Outcome, Reasoning, Record, Source, Time};
 use crate::repo::{Change, Commit, Repo, RepoError};
 use crate::store::Put;
 
@@ -26,10 +28,14 @@ pub enum Degree {
 }
 
 /// What is taken from a commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Sources {
     /// Its trailers.
     pub trailers: bool,
+    /// Its state files.
+    pub state: Option<StateFiles>,
+    /// Its decision documents.
+    pub documents: Option<Folders>,
     /// Its message.
     pub messages: Degree,
 }
@@ -40,12 +46,28 @@ pub(super) struct Taken {
     pub puts: Vec<Put>,
     /// What was meant for the memory and could not be kept, each with the commit.
     pub refused: Vec<String>,
+    /// What of its documents was not understood, each with the commit.
+    pub unread: Vec<String>,
     /// Kinds of credentials that were masked.
     pub masked: Vec<String>,
 }
 
 /// Reads one commit.
-pub(super) fn take(repo: &Repo, commit: &Commit, sources: Sources) -> Result<Taken, RepoError> {
+pub(super) fn take(repo: &Repo, commit: &Commit, sources: &Sources) -> Result<Taken, RepoError> {
+    match take_whole(repo, commit, sources) {
+        // A clone without trees goes on with what it has.
+        Err(RepoError::Missing { partial: true, .. }) => {
+            let why = "what it changed is not in this partial clone";
+            Ok(Taken {
+                refused: vec![format!("{}: {why}", commit.id)],
+                ..Taken::default()
+            })
+        }
+        taken => taken,
+    }
+}
+
+fn take_whole(repo: &Repo, commit: &Commit, sources: &Sources) -> Result<Taken, RepoError> {
     let message = trailer::parse(&commit.message);
     let mut taken = Taken::default();
     let is_border =
@@ -56,6 +78,7 @@ pub(super) fn take(repo: &Repo, commit: &Commit, sources: Sources) -> Result<Tak
         taken.refused.push(format!("{}: {why}", commit.id));
         return Ok(taken);
     }
+    take_documents(repo, commit, sources, &mut taken)?;
     let text = prose(&message, sources.messages);
     let found = match sources.trailers {
         true => trailer::found(&message),
@@ -126,6 +149,26 @@ pub(super) fn take(repo: &Repo, commit: &Commit, sources: Sources) -> Result<Tak
     Ok(taken)
 }
 
+/// What its state files and decision documents say.
+fn take_documents(
+    repo: &Repo,
+    commit: &Commit,
+    sources: &Sources,
+    taken: &mut Taken,
+) -> Result<(), RepoError> {
+    if sources.state.is_none() && sources.documents.is_none() {
+        return Ok(());
+    }
+    let changes = repo.changes(commit)?;
+    if let Some(files) = &sources.state {
+        committed::take_state(repo, commit, &changes, files, taken)?;
+    }
+    if let Some(folders) = &sources.documents {
+        committed::take_documents(repo, commit, &changes, folders, taken)?;
+    }
+    Ok(())
+}
+
 fn reasoning(source: Source, kind: Kind, text: String, nodes: Vec<String>) -> Record {
     Record::Reasoning(Reasoning {
         text,
@@ -143,27 +186,20 @@ fn prose(message: &Message, degree: Degree) -> Option<String> {
     wanted.then(|| trailer::prose(message)).flatten()
 }
 
-/// Masked, and cut where no record can hold it; the mark at the end says so.
-fn clean(text: &str, masked: &mut Vec<String>) -> String {
-    const CUT: &str = " […]";
-    let done = mask(text);
-    masked.extend(done.what);
-    if done.text.len() <= MAX_TEXT {
-        return done.text;
-    }
-    let mut end = MAX_TEXT - CUT.len();
-    while !done.text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}{CUT}", &done.text[..end])
-}
-
 /// What a commit is about, with the object that each of it had then (`design.md` section 6, nodes of a commit).
 pub(super) fn ground(
     repo: &Repo,
     commit: &Commit,
 ) -> Result<(Vec<String>, BTreeMap<String, ObjectId>), RepoError> {
-    let changes = repo.changes(commit)?;
+    ground_of(repo, commit, repo.changes(commit)?)
+}
+
+/// The same of some of its changes.
+pub(super) fn ground_of(
+    repo: &Repo,
+    commit: &Commit,
+    changes: BTreeMap<String, Change>,
+) -> Result<(Vec<String>, BTreeMap<String, ObjectId>), RepoError> {
     if changes.len() <= MOST_PATHS {
         let objects = changes
             .iter()
@@ -217,18 +253,5 @@ mod tests {
         assert_eq!(nodes.len(), MOST_PATHS);
         assert!(nodes.iter().all(|node| node.starts_with("src/deep/")));
         assert!(nodes.is_sorted());
-    }
-
-    #[test]
-    fn a_long_text_is_cut_between_characters() {
-        for shift in 0..4 {
-            let text = format!("{}{}", "a".repeat(shift), "é".repeat(MAX_TEXT));
-            let cut = clean(&text, &mut Vec::new());
-            assert!(
-                cut.len() <= MAX_TEXT && cut.ends_with("[…]"),
-                "{}",
-                cut.len()
-            );
-        }
     }
 }

@@ -19,6 +19,10 @@ pub enum Mark {
     Hooks,
     /// That of `ingest` for trailers.
     Trailers,
+    /// That of `ingest` for these state files.
+    State(RecordId),
+    /// That of `ingest` for decision documents in these folders.
+    Documents(RecordId),
     /// That of `ingest` for explaining messages.
     Explaining,
     /// That of `ingest` for all messages.
@@ -28,10 +32,12 @@ pub enum Mark {
 impl Mark {
     fn path(self, repo: &Repo) -> PathBuf {
         let name = match self {
-            Mark::Hooks => "hooks",
-            Mark::Trailers => "trailers",
-            Mark::Explaining => "messages-explaining",
-            Mark::Messages => "messages-all",
+            Mark::Hooks => "hooks".to_owned(),
+            Mark::Trailers => "trailers".to_owned(),
+            Mark::State(places) => format!("state-{}", places.short()),
+            Mark::Documents(places) => format!("adr-{}", places.short()),
+            Mark::Explaining => "messages-explaining".to_owned(),
+            Mark::Messages => "messages-all".to_owned(),
         };
         repo.cache_dir().join("seen").join(name)
     }
@@ -57,7 +63,7 @@ pub fn set_mark(repo: &Repo, mark: Mark, tips: &BTreeSet<CommitId>) {
         let directory = path.parent().expect("a mark lies in a directory");
         fs::create_dir_all(directory)?;
         // Renamed into place, so that a reader sees the old mark or the new one.
-        let temporary = directory.join(format!("{}.{}", mark as u8, std::process::id()));
+        let temporary = path.with_extension(std::process::id().to_string());
         let mut file = fs::File::create(&temporary)?;
         file.write_all(text.as_bytes())?;
         fs::rename(&temporary, &path)

@@ -3,6 +3,7 @@
 mod cases;
 mod catch_up;
 mod choice;
+mod documents;
 mod errors;
 mod fold;
 mod graph;
