@@ -62,7 +62,7 @@
 //! | [`mod@impact`] | which callers and importers a change of signatures breaks |
 //! | [`mod@outline`] | the parts of the code around a task, for a prompt |
 //! | [`hook`] | the Git hook that feeds the memory |
-//! | [`upkeep`] | whether everything stored is there and right |
+//! | [`upkeep`] | what goes: forgotten, expired, left over; whether everything stored is right |
 //! | [`cli`] | one file per command |
 
 pub mod cli;

@@ -7,12 +7,12 @@ use serde::Serialize;
 use crate::graph::{EXTRACTOR, Graph, GraphError};
 use crate::id::RecordId;
 use crate::policy::RULES;
-use crate::query::{Evaluated, QueryError, evaluate, view_at, visible_digest};
-use crate::record::{Attention, Visibility};
+use crate::query::{Evaluated, QueryError, digest_of, evaluate, view_at, visible_digest};
+use crate::record::{Attention, Inputs, Tombstone, Visibility, Was};
 use crate::repo::{Repo, RepoError};
 use crate::score::{self, FocusFacts};
 use crate::store::view::View;
-use crate::store::{Lookup, Store, StoreError, Stored};
+use crate::store::{Corpus, Lookup, Store, StoreError, Stored, Visible};
 
 /// What a replay came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,16 +131,10 @@ fn recompute(
         ));
     }
     let corpus = store.corpus(lookup.pins.corpus)?;
-    let is_other_corpus = lookup.pins.corpus != inputs.corpus;
-    // Only `forget` may change a pin, and it leaves a tombstone there.
-    let removed = is_other_corpus && corpus.forgotten().next().is_some();
-    if is_other_corpus && !removed {
-        let why = format!(
-            "it pins the corpus {}, but read {}",
-            lookup.pins.corpus, inputs.corpus
-        );
+    if let Err(why) = check_corpus(&lookup, &corpus) {
         return Ok(replayed(Verdict::Differs, vec![why]));
     }
+    let removed: Vec<Tombstone> = stones(&lookup, &corpus);
     let view = match view_at(repo, corpus, inputs.visibility, inputs.commit, inputs.time) {
         Ok(view) => view,
         Err(RepoError::Missing { id, .. }) if inputs.visibility == Visibility::Ancestors => {
@@ -150,11 +144,14 @@ fn recompute(
         Err(error) => return Err(error.into()),
     };
     if visible_digest(&view) != inputs.visible {
-        return Ok(match (removed, inputs.visibility) {
-            (true, _) => replayed(
-                Verdict::Removed,
-                vec!["a record was forgotten since".into()],
-            ),
+        let removed = visible_stones(repo, inputs, removed)?;
+        let is_removal = digest_with(&view, &removed) == inputs.visible;
+        return Ok(match (is_removal, inputs.visibility) {
+            (true, _) => {
+                let why = removed.iter().map(|stone| stone.of);
+                let why = why.map(|id| format!("record {} was forgotten since", id.short()));
+                replayed(Verdict::Removed, why.collect())
+            }
             (false, Visibility::Ancestors) => {
                 let why = "the asked commit has other ancestors than it had".into();
                 replayed(Verdict::HistoryChanged, vec![why])
@@ -206,6 +203,57 @@ fn check(lookup: &Lookup) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a look-up pins the corpus that it read, or what `forget` has left of it: a tombstone for each record that is not there.
+fn check_corpus(lookup: &Lookup, corpus: &Corpus) -> Result<(), String> {
+    let (pinned, read) = (lookup.pins.corpus, lookup.attention.inputs.corpus);
+    let removed = &lookup.attention.removed;
+    let all_buried = removed.iter().all(|id| corpus.is_forgotten(*id));
+    match pinned == read {
+        true => Ok(()),
+        false if !removed.is_empty() && all_buried => Ok(()),
+        false => Err(format!("it pins the corpus {pinned}, but read {read}")),
+    }
+}
+
+/// What is left of the records that were forgotten since.
+fn stones(lookup: &Lookup, corpus: &Corpus) -> Vec<Tombstone> {
+    let removed = lookup.attention.removed.iter();
+    let stones = removed.filter_map(|id| corpus.tombstones.get(id));
+    stones.cloned().collect()
+}
+
+/// Those of them that counted when the look-up was asked, and could change its answer.
+fn visible_stones(
+    repo: &Repo,
+    inputs: &Inputs,
+    mut stones: Vec<Tombstone>,
+) -> Result<Vec<Tombstone>, RepoError> {
+    stones.retain(|stone| matches!(stone.was, Some(Was::Reasoning | Was::Outcome)));
+    if let (Visibility::Ancestors, false) = (inputs.visibility, stones.is_empty()) {
+        let ancestors = inputs.commit.map(|commit| repo.ancestors(commit));
+        let visible = Visible::At {
+            ancestors: &ancestors.transpose()?.unwrap_or_default(),
+            clock: inputs.time,
+        };
+        stones.retain(|stone| visible.shows_stone(stone));
+    }
+    Ok(stones)
+}
+
+/// The digest of the visible records, as it was before some of them were forgotten.
+fn digest_with(view: &View, removed: &[Tombstone]) -> RecordId {
+    let ids = |was: Was| {
+        let of = removed.iter().filter(move |stone| stone.was == Some(was));
+        of.map(|stone| stone.of)
+    };
+    let priors = view.priors.iter().map(|prior| prior.id);
+    let endings = view.endings.iter().map(|ending| ending.id);
+    digest_of(
+        &priors.chain(ids(Was::Reasoning)).collect(),
+        &endings.chain(ids(Was::Outcome)).collect(),
+    )
+}
+
 /// The scores recomputed from the pinned ground, without a graph.
 fn from_ground(lookup: &Lookup, view: &View) -> Option<Evaluated> {
     let inputs = &lookup.attention.inputs;
@@ -234,6 +282,8 @@ fn differences(lookup: &Lookup, recomputed: &Evaluated) -> Vec<String> {
         r#type: Default::default(),
         inputs: lookup.attention.inputs.clone(),
         result: recomputed.result.clone(),
+        // No result, but what was done to the look-up.
+        removed: lookup.attention.removed.clone(),
     };
     let bytes = attention.encode();
     let mut differs = Vec::new();
@@ -323,6 +373,7 @@ pub fn every_candidate(
         r#type: Default::default(),
         inputs: inputs.clone(),
         result,
+        removed: lookup.attention.removed.clone(),
     };
     Ok((view, attention))
 }

@@ -31,8 +31,16 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::new(&repo);
     let lookup = store.lookup(&store.find_lookup(&args.id)?)?;
     let bar = context.bar("code graph");
-    let (view, attention) = every_candidate(&repo, &lookup, &|done, all| bar.set(done, all))?;
+    let (view, mut attention) = every_candidate(&repo, &lookup, &|done, all| bar.set(done, all))?;
     drop(bar);
+    let is_stored = !lookup.attention.removed.is_empty() && args.record.is_none();
+    if is_stored && !context.verbose {
+        // What is recomputed without a forgotten record may come to another selection than was made with it.
+        attention = lookup.attention.clone();
+    }
+    for id in &lookup.attention.removed {
+        context.say(format!("record {} was forgotten since", id.short()));
+    }
     let mut rows = rows(&attention);
     if let Some(record) = &args.record {
         rows.retain(|row| row.id.to_string().starts_with(record));

@@ -6,21 +6,25 @@ use serde_json::json;
 
 use super::context::Context;
 use super::failure::NEGATIVE;
+use crate::hook::notes;
 use crate::render::visible;
-use crate::upkeep::check;
+use crate::repo::Repo;
+use crate::store::Store;
+use crate::upkeep::{Findings, check};
 
 /// Check that everything stored is there and right.
 ///
-/// Every record readable and its id right, every look-up's pins present, and no remote that would take private references along.
-/// Damage exits with 1, a warning with 0.
+/// Every record readable and its id right, every look-up's pins present, the notes in step, nothing left of what was forgotten, no remote
+/// that would take private references along, and no copy of them under another name. Damage exits with 1, a warning with 0.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
 
 pub(super) fn run(context: &Context, _: &Args) -> anyhow::Result<ExitCode> {
     let repo = context.repo()?;
     let bar = context.bar("look-ups");
-    let findings = check(&repo, &|done, all| bar.set(done, all))?;
+    let mut findings = check(&repo, &|done, all| bar.set(done, all))?;
     drop(bar);
+    check_notes(&repo, &mut findings);
     if context.json {
         context.print_json(&json!({
             "records": findings.records,
@@ -45,4 +49,29 @@ pub(super) fn run(context: &Context, _: &Args) -> anyhow::Result<ExitCode> {
     } else {
         NEGATIVE
     }))
+}
+
+/// Notes that do not say what the records say are no damage: they can be made anew.
+fn check_notes(repo: &Repo, findings: &mut Findings) {
+    if !notes::wanted(repo) {
+        return;
+    }
+    let store = Store::new(repo);
+    let corpus = store.corpus_id().and_then(|id| store.corpus(id));
+    // Records that cannot be read are named already.
+    let Ok(corpus) = corpus else { return };
+    let remedy = "'git score-context hook notes --rebuild' makes them anew";
+    match notes::out_of_step(&store, &corpus) {
+        Ok(odd) => {
+            if let Some(first) = odd.first() {
+                let count = odd.len();
+                findings.warnings.push(format!(
+                    "the notes of {count} commits do not say what the records say (the first: {first}); {remedy}"
+                ));
+            }
+        }
+        Err(error) => findings
+            .warnings
+            .push(format!("the notes cannot be read: {error}; {remedy}")),
+    }
 }

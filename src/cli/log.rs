@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::failure::usage;
+use super::log_others;
 use super::query::cut;
 use crate::id::{CommitId, RecordId};
 use crate::query::nodes;
@@ -13,39 +14,39 @@ use crate::record::{Kind, Source, Time, Verdict};
 use crate::render::visible;
 use crate::score::Verdicts;
 use crate::store::view::{Prior, View};
-use crate::store::{Corpus, Store, Visible};
+use crate::store::{Store, Visible};
 
 /// List records, newest first.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Only this kind
     #[arg(long, value_name = "K")]
-    kind: Option<String>,
+    pub(super) kind: Option<String>,
     /// What to list: reasoning, session, task or outcome
     #[arg(long = "type", value_name = "T", default_value = "reasoning")]
-    record_type: Type,
+    pub(super) record_type: Type,
     /// Only records whose text or reasons hold this
     #[arg(long, value_name = "TEXT")]
-    grep: Option<String>,
+    pub(super) grep: Option<String>,
     /// Only records about this node, or something beneath it
     #[arg(long, value_name = "NODE")]
     node: Option<String>,
     /// Only what a session said on this branch
     #[arg(long, value_name = "B")]
-    branch: Option<String>,
+    pub(super) branch: Option<String>,
     /// Only what a session said in this linked worktree
     #[arg(long, value_name = "W")]
-    worktree: Option<String>,
+    pub(super) worktree: Option<String>,
     /// Print only how many there are
     #[arg(long)]
-    count: bool,
+    pub(super) count: bool,
     /// List at most so many
     #[arg(short = 'n', value_name = "N")]
-    most: Option<usize>,
+    pub(super) most: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Type {
+pub(super) enum Type {
     Reasoning,
     Session,
     Task,
@@ -82,9 +83,6 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
     for broken in &corpus.broken {
         context.warn(format!("skipped {broken}"));
     }
-    if args.record_type != Type::Reasoning {
-        return print_others(context, &corpus, &args);
-    }
     let kind = args.kind.as_deref().map(kind_of).transpose()?;
     let node = args
         .node
@@ -92,6 +90,9 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
         .map(|node| nodes::normal(&repo, std::slice::from_ref(node)))
         .transpose()?;
     let node = node.as_ref().and_then(|nodes| nodes.first());
+    if args.record_type != Type::Reasoning {
+        return log_others::run(context, &corpus, &args, node.map(String::as_str));
+    }
     let view = corpus.view(&Visible::All);
     let mut priors: Vec<&Prior> = view
         .priors
@@ -146,7 +147,7 @@ fn holds(prior: &Prior, text: &str) -> bool {
     prior.text.contains(text) || prior.reasons.iter().any(|reason| reason.contains(text))
 }
 
-fn is_at_or_beneath(node: &str, above: &str) -> bool {
+pub(super) fn is_at_or_beneath(node: &str, above: &str) -> bool {
     let rest = match above {
         "." => return true,
         above => node.strip_prefix(above),
@@ -196,68 +197,6 @@ fn human(context: &Context, view: &View, prior: &Prior) -> String {
         prior.kind.as_str()
     );
     format!("{}  {text}{replaced}", context.dim(&head))
-}
-
-/// Sessions, tasks and outcomes: few, and seldom looked at.
-fn print_others(context: &Context, corpus: &Corpus, args: &Args) -> anyhow::Result<ExitCode> {
-    let mut rows: Vec<(Option<Time>, RecordId, String)> = Vec::new();
-    match args.record_type {
-        Type::Reasoning => {}
-        Type::Session => {
-            let sessions = corpus.sessions.iter();
-            rows.extend(
-                sessions.map(|(id, session)| (Some(session.start), *id, visible(&session.goal))),
-            );
-        }
-        Type::Task => {
-            let tasks = corpus.tasks.iter();
-            rows.extend(tasks.map(|(id, task)| (None, *id, visible(&task.text))));
-        }
-        Type::Outcome => {
-            for ending in corpus.view(&Visible::All).endings {
-                let about = match &ending.task {
-                    Some(task) => visible(task),
-                    None => ending
-                        .of
-                        .iter()
-                        .map(|id| id.short())
-                        .collect::<Vec<_>>()
-                        .join(" "),
-                };
-                let why = ending
-                    .rationale
-                    .map(|why| format!("  {}", visible(&why)))
-                    .unwrap_or_default();
-                rows.push((
-                    Some(ending.time),
-                    ending.id,
-                    format!("{}  {about}{why}", ending.verdict.as_str()),
-                ));
-            }
-        }
-    }
-    if args.count {
-        context.print(&rows.len().to_string())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    rows.sort_by_key(|(time, id, _)| (std::cmp::Reverse(*time), *id));
-    let mut text = String::new();
-    for (time, id, words) in rows.into_iter().take(args.most.unwrap_or(usize::MAX)) {
-        if context.json {
-            let stored = corpus.line(id).map_or("null", |(line, _)| line);
-            let mut value: serde_json::Value = serde_json::from_str(stored)?;
-            value["id"] = serde_json::Value::String(id.to_string());
-            text.push_str(&format!("{value}\n"));
-        } else {
-            let day = time.map(Time::day).unwrap_or_default();
-            text.push_str(&format!(
-                "{}  {day:<10}  {words}\n",
-                context.dim(&id.short())
-            ));
-        }
-    }
-    context.print(&text)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]

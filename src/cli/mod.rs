@@ -7,6 +7,7 @@ mod completions;
 mod context;
 mod explain;
 mod failure;
+mod forget;
 mod fsck;
 mod graph;
 mod hook;
@@ -14,10 +15,12 @@ mod hook_run;
 mod impact;
 mod ingest;
 mod log;
+mod log_others;
 mod man;
 mod outcome;
 mod outline;
 mod policy;
+mod prune;
 mod query;
 mod quickstart;
 mod record;
@@ -66,6 +69,8 @@ enum Command {
     Log(log::Args),
     /// Show one record or look-up
     Show(show::Args),
+    /// Remove a record for good, also from stored look-ups
+    Forget(forget::Args),
     /// Recompute look-ups from what they pinned, and compare every byte
     Replay(replay::Args),
     /// Show the factors of one look-up
@@ -76,6 +81,8 @@ enum Command {
     Quickstart(quickstart::Args),
     /// Show what is stored and what is set up
     Status(status::Args),
+    /// Let go what is over its time, and what lies around
+    Prune(prune::Args),
     /// Install or remove the Git hooks
     Hook(hook::Args),
     /// Show the code graph of a commit
@@ -99,25 +106,50 @@ enum Command {
 pub fn run() -> anyhow::Result<std::process::ExitCode> {
     let cli = Cli::parse();
     let context = Context::new(cli.global)?;
-    match cli.command {
-        Command::Query(args) => query::run(&context, args),
-        Command::Record(args) => record::run(&context, args),
-        Command::Outcome(args) => outcome::run(&context, args),
-        Command::Session(args) => session::run(&context, args),
-        Command::Ingest(args) => ingest::run(&context, args),
-        Command::Log(args) => log::run(&context, args),
-        Command::Show(args) => show::run(&context, &args),
-        Command::Replay(args) => replay::run(&context, &args),
-        Command::Explain(args) => explain::run(&context, &args),
-        Command::Fsck(args) => fsck::run(&context, &args),
-        Command::Quickstart(args) => quickstart::run(&context, args),
-        Command::Status(args) => status::run(&context, &args),
-        Command::Hook(args) => hook::run(&context, &args),
-        Command::Graph(args) => graph::run(&context, &args),
-        Command::Impact(args) => impact::run(&context, &args),
-        Command::Outline(args) => outline::run(&context, args),
-        Command::Policy(args) => policy::run(&context, &args),
-        Command::Completions(args) => completions::run(&context, &args, Cli::command()),
-        Command::Man(args) => man::run(&context, &args, Cli::command()),
+    let writes = cli.command.writes();
+    let code = answer(&context, cli.command)?;
+    if writes {
+        prune::automatic(&context);
+    }
+    Ok(code)
+}
+
+impl Command {
+    /// Whether the command adds to the memory, so that it may do the day's upkeep after it has answered. Hooks never do: a commit
+    /// pays for its own records only.
+    fn writes(&self) -> bool {
+        match self {
+            Command::Query(args) => args.is_recorded(),
+            Command::Record(_) | Command::Outcome(_) | Command::Session(_) | Command::Ingest(_) => {
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+fn answer(context: &Context, command: Command) -> anyhow::Result<std::process::ExitCode> {
+    match command {
+        Command::Query(args) => query::run(context, args),
+        Command::Record(args) => record::run(context, args),
+        Command::Outcome(args) => outcome::run(context, args),
+        Command::Session(args) => session::run(context, args),
+        Command::Ingest(args) => ingest::run(context, args),
+        Command::Log(args) => log::run(context, args),
+        Command::Show(args) => show::run(context, &args),
+        Command::Forget(args) => forget::run(context, &args),
+        Command::Replay(args) => replay::run(context, &args),
+        Command::Explain(args) => explain::run(context, &args),
+        Command::Fsck(args) => fsck::run(context, &args),
+        Command::Quickstart(args) => quickstart::run(context, args),
+        Command::Status(args) => status::run(context, &args),
+        Command::Prune(args) => prune::run(context, &args),
+        Command::Hook(args) => hook::run(context, &args),
+        Command::Graph(args) => graph::run(context, &args),
+        Command::Impact(args) => impact::run(context, &args),
+        Command::Outline(args) => outline::run(context, args),
+        Command::Policy(args) => policy::run(context, &args),
+        Command::Completions(args) => completions::run(context, &args, Cli::command()),
+        Command::Man(args) => man::run(context, &args, Cli::command()),
     }
 }

@@ -50,6 +50,13 @@ enum Which {
     All,
 }
 
+impl Args {
+    /// Whether the look-up is written to the store.
+    pub(super) fn is_recorded(&self) -> bool {
+        !self.no_record
+    }
+}
+
 pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
     let repo = context.repo()?;
     let task = match args.task.as_str() {

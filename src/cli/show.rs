@@ -7,8 +7,10 @@ use serde_json::json;
 
 use super::context::Context;
 use super::failure::usage;
+use super::forget::buried;
 use super::replay::stored_report;
 use crate::id::RecordId;
+use crate::record::Gone;
 use crate::render::visible;
 use crate::store::{Corpus, Store, Visible};
 
@@ -27,8 +29,17 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::new(&repo);
     let corpus = store.corpus(store.corpus_id()?)?;
     let id = match corpus.find(&args.id) {
+        // Its line may still be there while it is being forgotten.
+        Ok(id) if corpus.is_forgotten(id) => {
+            context.print(&tombstone(context, &corpus, &id.to_string())?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         Ok(id) => id,
         Err(no_record) => match store.find_lookup(&args.id) {
+            Err(_) if buried(&corpus, &args.id).is_some() => {
+                context.print(&tombstone(context, &corpus, &args.id)?)?;
+                return Ok(ExitCode::SUCCESS);
+            }
             Ok(stored) => {
                 context.print(&stored_report(context, &repo, &stored)?)?;
                 return Ok(ExitCode::SUCCESS);
@@ -41,6 +52,35 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         false => context.print(&human(context, &corpus, id)?)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is left of a record that is gone.
+fn tombstone(context: &Context, corpus: &Corpus, id: &str) -> anyhow::Result<String> {
+    let stone = buried(corpus, id).and_then(|id| corpus.tombstones.get(&id));
+    let stone = stone.context("it was found before")?;
+    if context.json {
+        let stone = json!({"id": stone.of, "record": null, "tombstone": stone});
+        return serde_json::to_string(&stone).context("no JSON form");
+    }
+    let why = match stone.why {
+        Gone::Forgotten => "was forgotten, because somebody asked",
+        Gone::Expired => "has expired, and is kept as what it replaced and how it ended",
+    };
+    let mut text = format!(
+        "{}
+{why}
+",
+        context.bold(&stone.of.to_string())
+    );
+    let ids: Vec<String> = stone.supersedes.iter().map(ToString::to_string).collect();
+    if !ids.is_empty() {
+        text.push_str(&format!("supersedes   {}\n", ids.join(", ")));
+    }
+    if let Some(verdict) = stone.verdict {
+        let task = visible(stone.task.as_deref().unwrap_or_default());
+        text.push_str(&format!("verdict      {} {task}\n", verdict.as_str()));
+    }
+    Ok(text)
 }
 
 /// The record as stored, with its id, its anchors as stored, and the blob it stands in.

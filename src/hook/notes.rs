@@ -44,6 +44,39 @@ pub fn add(
 /// # Errors
 /// When the notes cannot be read or written.
 pub fn rebuild(store: &Store<'_>, corpus: &Corpus) -> Result<usize, StoreError> {
+    let new = told(corpus);
+    let mut commits = store.noted()?;
+    commits.extend(new.keys());
+    let nothing = BTreeSet::new();
+    store.edit_notes(&commits, &|commit, old| {
+        with(old, new.get(&commit).unwrap_or(&nothing), false)
+    })?;
+    Ok(new.len())
+}
+
+/// The commits whose note does not say what the records say. What others wrote there does not count.
+///
+/// # Errors
+/// When the notes cannot be read.
+pub fn out_of_step(store: &Store<'_>, corpus: &Corpus) -> Result<BTreeSet<CommitId>, StoreError> {
+    let mut told = told(corpus);
+    let mut odd = BTreeSet::new();
+    for (commit, note) in store.notes()? {
+        let lines = note
+            .split(|byte| *byte == b'\n')
+            .map(|line| line.trim_ascii_end());
+        let is_ours = |line: &[u8]| Some((ours(line)?, line.to_vec()));
+        let there: BTreeSet<Line> = lines.filter_map(is_ours).collect();
+        if there != told.remove(&commit).unwrap_or_default() {
+            odd.insert(commit);
+        }
+    }
+    odd.extend(told.into_keys());
+    Ok(odd)
+}
+
+/// What the notes are to say.
+fn told(corpus: &Corpus) -> BTreeMap<CommitId, BTreeSet<Line>> {
     let view = corpus.view(&Visible::All);
     let mut noted = Vec::new();
     for prior in view
@@ -58,14 +91,7 @@ pub fn rebuild(store: &Store<'_>, corpus: &Corpus) -> Result<usize, StoreError> 
             text: prior.text.clone(),
         }));
     }
-    let new = by_commit(&noted);
-    let mut commits = store.noted()?;
-    commits.extend(new.keys());
-    let nothing = BTreeSet::new();
-    store.edit_notes(&commits, &|commit, old| {
-        with(old, new.get(&commit).unwrap_or(&nothing), false)
-    })?;
-    Ok(new.len())
+    by_commit(&noted)
 }
 
 /// Takes every line of ours out of the notes; without any other the reference goes.

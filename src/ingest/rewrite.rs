@@ -140,7 +140,7 @@ fn noted(corpus: &Corpus, of: RecordId, commit: CommitId) -> Option<Noted> {
         .reasoning
         .get(&of)
         .filter(|said| said.source != Source::Commit)?;
-    (!corpus.tombstones.contains_key(&of)).then(|| Noted {
+    (!corpus.is_forgotten(of)).then(|| Noted {
         commit,
         id: of,
         kind: said.kind,

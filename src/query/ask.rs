@@ -139,19 +139,7 @@ pub fn ask(
         Some(policy) => policy.clone(),
         None => policy_of(repo, code_tree)?,
     };
-    let default = Policy::default();
-    policy.retention_days = retention(
-        repo,
-        "score-context.retentionDays",
-        default.retention_days,
-        policy.retention_days,
-    )?;
-    policy.attention_days = retention(
-        repo,
-        "score-context.attentionDays",
-        default.attention_days,
-        policy.attention_days,
-    )?;
+    set_days(repo, &mut policy)?;
     policy.top_k = query.top_k.unwrap_or(policy.top_k);
 
     let store = Store::new(repo);
@@ -194,6 +182,7 @@ pub fn ask(
             r#type: Default::default(),
             inputs,
             result: evaluated.result,
+            removed: Vec::new(),
         },
         view,
         ground: evaluated.ground,
@@ -239,6 +228,27 @@ pub fn policy_of(repo: &Repo, code_tree: TreeId) -> Result<Policy, QueryError> {
         place: POLICY_PATH.to_owned(),
         cause,
     })
+}
+
+/// Puts the days of retention that are in force into a policy, for records and for look-ups.
+///
+/// # Errors
+/// When Git's configuration has a value that is no number of days.
+pub fn set_days(repo: &Repo, policy: &mut Policy) -> Result<(), QueryError> {
+    let default = Policy::default();
+    policy.retention_days = retention(
+        repo,
+        "score-context.retentionDays",
+        default.retention_days,
+        policy.retention_days,
+    )?;
+    policy.attention_days = retention(
+        repo,
+        "score-context.attentionDays",
+        default.attention_days,
+        policy.attention_days,
+    )?;
+    Ok(())
 }
 
 /// Days of retention: what the user set in Git's configuration, else the larger of the default and the policy's value, so that a

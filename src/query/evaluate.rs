@@ -73,12 +73,16 @@ pub fn view_at(
 
 /// `blake3` over the ids of the visible reasoning records, then of the visible outcomes, each in order.
 pub fn visible_digest(view: &View) -> RecordId {
-    let mut bytes = Vec::with_capacity(32 * (view.priors.len() + view.endings.len()));
-    for prior in &view.priors {
-        bytes.extend_from_slice(prior.id.as_bytes());
-    }
-    for ending in &view.endings {
-        bytes.extend_from_slice(ending.id.as_bytes());
+    let priors = view.priors.iter().map(|prior| prior.id);
+    let endings = view.endings.iter().map(|ending| ending.id);
+    digest_of(&priors.collect(), &endings.collect())
+}
+
+/// The same, of any ids.
+pub fn digest_of(priors: &BTreeSet<RecordId>, endings: &BTreeSet<RecordId>) -> RecordId {
+    let mut bytes = Vec::with_capacity(32 * (priors.len() + endings.len()));
+    for id in priors.iter().chain(endings) {
+        bytes.extend_from_slice(id.as_bytes());
     }
     RecordId::of(&bytes)
 }

@@ -10,7 +10,7 @@ pub mod memory;
 pub mod nodes;
 mod report;
 
-pub use ask::{Answer, Query, QueryError, ask, masked, policy_of};
+pub use ask::{Answer, POLICY_PATH, Query, QueryError, ask, masked, policy_of, set_days};
 pub(crate) use evaluate::question;
-pub use evaluate::{Evaluated, evaluate, view_at, visible_digest};
+pub use evaluate::{Evaluated, digest_of, evaluate, view_at, visible_digest};
 pub use report::Report;

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::tombstone::Tombstone;
 use crate::id::{CommitId, ObjectId, RecordId};
 
 /// Longest text of a record, in bytes (`cli.md`, bad input).
@@ -325,28 +326,6 @@ impl Anchor {
             worktree: None,
         }
     }
-}
-
-/// What is left of a record: its id, and what others still need to know of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tombstone {
-    /// The record that is gone.
-    pub of: RecordId,
-    /// Why it is gone.
-    pub why: Gone,
-    /// What it replaced stays replaced.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub supersedes: Vec<RecordId>,
-}
-
-/// Why a record is gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Gone {
-    /// Somebody asked for it.
-    Forgotten,
-    /// Its time of retention is over.
-    Expired,
 }
 
 /// The one field that every record has.

@@ -5,12 +5,14 @@
 
 mod document;
 mod result;
+mod tombstone;
 
 pub use document::{
-    Anchor, Gone, Invalid, Kind, Line, MAX_LABEL, MAX_NODE, MAX_NODES, MAX_REASONS, MAX_TEXT,
-    Outcome, Reasoning, Record, Session, Source, Task, Time, Tombstone, Verdict,
+    Anchor, Invalid, Kind, Line, MAX_LABEL, MAX_NODE, MAX_NODES, MAX_REASONS, MAX_TEXT, Outcome,
+    Reasoning, Record, Session, Source, Task, Time, Verdict,
 };
 pub use result::{
     Attention, AttentionType, Factors, Ground, Inputs, Item, Reason, Rejected, Selection, State,
     Visibility,
 };
+pub use tombstone::{Gone, Stood, Tombstone, Was};

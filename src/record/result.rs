@@ -172,7 +172,7 @@ pub struct Selection {
     pub digest: RecordId,
 }
 
-/// One look-up: what was asked and what was found, and nothing that is neither.
+/// One look-up: what was asked and what was found, and nothing that is neither but what `forget` took out of both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attention {
     /// Always `attention`.
@@ -181,6 +181,9 @@ pub struct Attention {
     pub inputs: Inputs,
     /// What was found.
     pub result: Selection,
+    /// Records of its corpus that were forgotten since, and are in neither any more; in order, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<RecordId>,
 }
 
 /// The one value of an attention record's `type`.

@@ -5,14 +5,18 @@
 //! fetches a missing object.
 
 mod config;
+mod exposure;
 mod gate;
 mod history;
 mod index;
 mod object;
 mod open;
+mod reach;
 mod refs;
+mod remains;
 
+pub use exposure::RefSpec;
 pub use history::{Change, Commit};
 pub use object::{Entry, Kind, Mode, Object};
 pub use open::{Head, Repo, RepoError, Shared};
-pub use refs::{RefSpec, Swap};
+pub use refs::Swap;

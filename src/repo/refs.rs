@@ -151,7 +151,7 @@ impl Repo {
         }
     }
 
-    fn loose_file(&self, id: ObjectId) -> std::path::PathBuf {
+    pub(super) fn loose_file(&self, id: ObjectId) -> std::path::PathBuf {
         let name = id.to_string();
         let store = self.common_dir().join("objects");
         store.join(&name[..2]).join(&name[2..])
@@ -220,63 +220,5 @@ fn sync_with_directory(file: &std::path::Path) -> std::io::Result<()> {
     match file.parent() {
         Some(directory) => std::fs::File::open(directory)?.sync_all(),
         None => Ok(()),
-    }
-}
-
-/// What a remote fetches or pushes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefSpec {
-    text: String,
-    mirrors: bool,
-}
-
-impl RefSpec {
-    /// As it is configured.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Whether it covers `refs/score-local` or its notes.
-    pub fn is_mirror(&self) -> bool {
-        self.mirrors
-    }
-}
-
-impl Repo {
-    /// Everything configured that pushes references of its own accord: `remote.<name>.push` and `remote.<name>.mirror`.
-    pub fn refspecs(&self) -> Vec<(String, RefSpec)> {
-        use gix::bstr::ByteSlice;
-        let config = self.git.config_snapshot();
-        let mut specs = Vec::new();
-        for remote in config
-            .plumbing()
-            .sections_by_name("remote")
-            .into_iter()
-            .flatten()
-        {
-            let Some(name) = remote.header().subsection_name() else {
-                continue;
-            };
-            let name = name.to_str_lossy().into_owned();
-            for spec in remote.values("push") {
-                let text = spec.to_str_lossy().into_owned();
-                let source = text
-                    .trim_start_matches('+')
-                    .split(':')
-                    .next()
-                    .unwrap_or_default();
-                let private = ["refs/score-local", "refs/notes/score-local"];
-                let mirrors = matches!(source, "refs/*" | "refs/notes/*")
-                    || private.iter().any(|name| source.starts_with(name));
-                specs.push((format!("remote.{name}.push"), RefSpec { text, mirrors }));
-            }
-            if let Some(value) = remote.value("mirror") {
-                let mirrors =
-                    !matches!(value.to_str_lossy().as_ref(), "false" | "no" | "off" | "0");
-                let text = format!("mirror = {}", value.to_str_lossy());
-                specs.push((format!("remote.{name}.mirror"), RefSpec { text, mirrors }));
-            }
-        }
-        specs
     }
 }

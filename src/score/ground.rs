@@ -185,6 +185,17 @@ pub fn unpack_ground(packed: &[u8], counts: &[usize]) -> Option<Vec<Vec<Stand>>>
     names.next().is_none().then_some(grounds)
 }
 
+/// The packed ground without that of some candidates, given how many nodes each has and whether it stays; `None` when it is anything
+/// else.
+pub fn thin_ground(packed: &[u8], candidates: &[(usize, bool)]) -> Option<Vec<u8>> {
+    let counts: Vec<usize> = candidates.iter().map(|(nodes, _)| *nodes).collect();
+    let grounds = unpack_ground(packed, &counts)?.into_iter();
+    let kept = grounds.zip(candidates).filter(|(_, (_, stays))| *stays);
+    Some(pack_ground(
+        &kept.map(|(ground, _)| ground).collect::<Vec<_>>(),
+    ))
+}
+
 /// The escaped lines of a text; `None` when one is not ended, not UTF-8, or not escaped as [`pack_ground`] does.
 fn lines(bytes: &[u8]) -> Option<Vec<String>> {
     let text = std::str::from_utf8(bytes).ok()?;

@@ -14,7 +14,7 @@ mod conformance;
 
 pub use factors::{Question, Verdicts, candidates};
 pub use focus::{Focus, FocusFacts, focus};
-pub use ground::{Stand, ground, grounds, pack_ground, unpack_ground};
+pub use ground::{Stand, ground, grounds, pack_ground, thin_ground, unpack_ground};
 
 use crate::record::Selection;
 use crate::store::view::View;

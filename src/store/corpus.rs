@@ -1,5 +1,6 @@
 //! Reading one state of the memory: every line of every blob, and the view that a set of visible commits gives.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -72,11 +73,21 @@ pub enum Visible<'a> {
 
 impl Visible<'_> {
     fn shows(&self, anchor: &Anchor) -> bool {
-        match (self, anchor.commit) {
+        self.shows_at(anchor.commit, anchor.time)
+    }
+
+    fn shows_at(&self, commit: Option<CommitId>, time: Time) -> bool {
+        match (self, commit) {
             (Visible::All, _) => true,
             (Visible::At { ancestors, .. }, Some(commit)) => ancestors.contains(&commit),
-            (Visible::At { clock, .. }, None) => anchor.time <= *clock,
+            (Visible::At { clock, .. }, None) => time <= *clock,
         }
+    }
+
+    /// Whether what is left of a record counts, as the record would.
+    pub fn shows_stone(&self, stone: &Tombstone) -> bool {
+        let mut at = stone.at.iter();
+        matches!(self, Visible::All) || at.any(|stood| self.shows_at(stood.commit, stood.time))
     }
 }
 
@@ -185,7 +196,10 @@ impl Corpus {
                     Record::Task(task) => drop(corpus.tasks.insert(id, task)),
                     Record::Reasoning(said) => reasoning.push((id, said)),
                     Record::Outcome(outcome) => drop(corpus.outcomes.insert(id, outcome)),
-                    Record::Tombstone(stone) => drop(corpus.tombstones.insert(stone.of, stone)),
+                    Record::Tombstone(stone) => match corpus.tombstones.entry(stone.of) {
+                        Entry::Vacant(empty) => drop(empty.insert(stone)),
+                        Entry::Occupied(mut known) => known.get_mut().join(stone),
+                    },
                     Record::Anchor(anchor) => anchors.push((anchor.of, id, anchor)),
                 }
             }
@@ -267,13 +281,10 @@ impl Corpus {
             .copied()
     }
 
-    /// The ids of what was forgotten.
-    pub fn forgotten(&self) -> impl Iterator<Item = RecordId> + '_ {
-        let gone = self
-            .tombstones
-            .values()
-            .filter(|stone| stone.why == Gone::Forgotten);
-        gone.map(|stone| stone.of)
+    /// Whether somebody asked that this record be forgotten. What has expired may be said again; this may not.
+    pub fn is_forgotten(&self, id: RecordId) -> bool {
+        let stone = self.tombstones.get(&id);
+        stone.is_some_and(|stone| stone.why == Gone::Forgotten)
     }
 
     /// The records that count, merged with what their visible anchors say.
@@ -315,11 +326,19 @@ impl Corpus {
             }
         }
         let stones = self.tombstones.values();
+        let stones: Vec<&Tombstone> = stones.filter(|stone| visible.shows_stone(stone)).collect();
+        // Of an outcome that was recorded again the record itself speaks.
+        let expired = stones
+            .iter()
+            .filter(|stone| !self.outcomes.contains_key(&stone.of));
+        view.endings
+            .extend(expired.filter_map(|stone| ending(stone)));
+        view.endings.sort_by_key(|ending| ending.id);
         let replaced = view
             .priors
             .iter()
             .map(|prior| (prior.id, &prior.supersedes))
-            .chain(stones.map(|stone| (stone.of, &stone.supersedes)))
+            .chain(stones.iter().map(|stone| (stone.of, &stone.supersedes)))
             .flat_map(|(by, supersedes)| supersedes.iter().map(move |old| (*old, by)));
         for (old, by) in replaced {
             let smallest = view.replaced_by.entry(old).or_insert(by);
@@ -330,7 +349,7 @@ impl Corpus {
 
     /// When and where a record stands, as far as it is visible; none when it is not.
     fn standing(&self, id: RecordId, visible: &Visible<'_>) -> Option<Standing<'_>> {
-        if self.tombstones.contains_key(&id) {
+        if self.is_forgotten(id) {
             return None;
         }
         let Some(anchors) = self.anchors.get(&id) else {
@@ -359,6 +378,22 @@ impl Corpus {
             former,
         })
     }
+}
+
+/// What is left of an outcome.
+fn ending(stone: &Tombstone) -> Option<Ending> {
+    if stone.why == Gone::Forgotten {
+        return None;
+    }
+    let first = stone.at.iter().map(|stood| stood.time).min();
+    Some(Ending {
+        id: stone.of,
+        task: stone.task.clone(),
+        of: stone.about.clone(),
+        verdict: stone.verdict?,
+        rationale: None,
+        time: stone.time.or(first)?,
+    })
 }
 
 /// The visible anchors of one record, oldest first.

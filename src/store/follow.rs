@@ -49,7 +49,7 @@ impl Store<'_> {
 fn plan(corpus: &Corpus, anchors: &[Anchor]) -> (BTreeSet<RecordId>, Vec<Anchor>) {
     let (mut gone, mut fresh) = (BTreeSet::new(), Vec::new());
     for anchor in anchors {
-        if corpus.source(anchor.of).is_none() || corpus.tombstones.contains_key(&anchor.of) {
+        if corpus.source(anchor.of).is_none() || corpus.is_forgotten(anchor.of) {
             continue;
         }
         let stands = corpus

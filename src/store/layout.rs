@@ -60,14 +60,14 @@ pub(super) fn is_day(folder: &str) -> bool {
     folder.len() == "2026-11-30".len() && form.into_iter().all(fits)
 }
 
-/// The class of a record that stands alone; of an anchor that of what it anchors, which only its neighbours tell.
+/// The class of a record that stands alone; of an anchor that of what it anchors, and of a tombstone that of what it is left of, which
+/// only its neighbours tell.
 pub(super) fn class_of(record: &Record) -> Option<Class> {
     let source = match record {
         Record::Session(_) | Record::Task(_) => Source::Session,
         Record::Reasoning(reasoning) => reasoning.source,
         Record::Outcome(outcome) => outcome.source,
-        Record::Anchor(_) => return None,
-        Record::Tombstone(_) => return Some(Class::Derived),
+        Record::Anchor(_) | Record::Tombstone(_) => return None,
     };
     Some(match source {
         Source::Session => Class::Session,

@@ -43,10 +43,30 @@ pub struct Stored {
     tree: TreeId,
 }
 
+impl Stored {
+    pub(super) fn new(day: &str, id: RecordId, tree: TreeId) -> Self {
+        let day = day.to_owned();
+        Self { day, id, tree }
+    }
+
+    pub(super) fn tree(&self) -> TreeId {
+        self.tree
+    }
+}
+
+/// Parts of a look-up that are to become others.
+pub(super) struct Parts {
+    pub record: Option<Vec<u8>>,
+    pub ground: Option<Vec<u8>>,
+    pub corpus: Option<TreeId>,
+}
+
 const RECORD: &str = "attention.json";
 const CORPUS: &str = "corpus";
 const CODE: &str = "code";
 const GROUND: &str = "ground";
+/// Everything that the folder of a look-up holds.
+pub(super) const PARTS: [&str; 4] = [RECORD, CORPUS, CODE, GROUND];
 
 impl Store<'_> {
     /// Keeps a look-up with everything it read. The same look-up twice is one. `now` gives the day of writing.
@@ -268,4 +288,40 @@ fn folder(
     ];
     let tree = repo.tree_bytes(&entries);
     Ok(TreeId(repo.write(Kind::Tree, tree, written)?))
+}
+
+/// The corpus that a look-up pins; none where that is damaged.
+pub(super) fn corpus_of(repo: &Repo, stored: &Stored) -> Result<Option<TreeId>, RepoError> {
+    let entries = repo.tree(stored.tree)?;
+    let pin = entries
+        .iter()
+        .find(|entry| entry.path == CORPUS && entry.mode == Mode::Directory);
+    Ok(pin.map(|pin| TreeId(pin.id)))
+}
+
+/// The folder of a look-up with some of its parts replaced.
+pub(super) fn with_parts(
+    repo: &Repo,
+    stored: &Stored,
+    parts: Parts,
+    written: &mut Vec<Object>,
+) -> Result<TreeId, RepoError> {
+    let mut entries = repo.tree(stored.tree)?;
+    let mut put = |name: &str, id: Option<crate::id::ObjectId>| {
+        let entry = entries.iter_mut().find(|entry| entry.path == name);
+        if let (Some(entry), Some(id)) = (entry, id) {
+            entry.id = id;
+        }
+    };
+    for (name, bytes) in [(RECORD, parts.record), (GROUND, parts.ground)] {
+        let id = bytes.map(|bytes| repo.write(Kind::Blob, bytes, written));
+        put(name, id.transpose()?);
+    }
+    // A corpus of which nothing is left: see `folder`.
+    if parts.corpus == Some(repo.empty_tree()) {
+        repo.write(Kind::Tree, Vec::new(), written)?;
+    }
+    put(CORPUS, parts.corpus.map(|tree| tree.0));
+    let bytes = repo.tree_bytes(&entries);
+    Ok(TreeId(repo.write(Kind::Tree, bytes, written)?))
 }

@@ -2,17 +2,21 @@
 //!
 //! In: encoded lines and ids. Out: the corpus as plain data, stored look-ups, receipts. Every write is a compare-and-swap with
 //! retry (`transaction.rs`) on a tree whose shape `layout.rs` knows; `corpus.rs` reads it, `view.rs` is what a look-up sees of it,
-//! `lookup.rs` keeps attention records with their pins, `notes.rs` the notes that Git shows. Never asks the clock for anything that is stored.
+//! `lookup.rs` keeps attention records with their pins, `erase.rs` and `sweep.rs` take records and look-ups out again, `foreign.rs` names what is not
+//! ours, `notes.rs` the notes that Git shows. Never asks the clock for anything that is stored.
 
 mod append;
 mod base;
 mod corpus;
+mod erase;
 mod find;
 mod follow;
+mod foreign;
 mod identity;
 mod layout;
 mod lookup;
 mod notes;
+mod sweep;
 mod transaction;
 pub mod view;
 mod wait;
@@ -20,5 +24,7 @@ mod wait;
 pub use append::{Put, Receipt};
 pub use base::{ATTENTION, RECORDS, Store, StoreError};
 pub use corpus::{Broken, Corpus, Visible};
+pub use erase::Erasure;
 pub use lookup::{Lookup, Pins, Stored};
 pub use notes::{NOTES, Noted};
+pub use sweep::{Decide, Fate, Swept};

@@ -46,6 +46,24 @@ impl Store<'_> {
             .collect())
     }
 
+    /// The text of every note, ours or anybody's.
+    ///
+    /// # Errors
+    /// When the notes cannot be read.
+    pub fn notes(&self) -> Result<BTreeMap<CommitId, Vec<u8>>, StoreError> {
+        let mut notes: BTreeMap<CommitId, Vec<u8>> = BTreeMap::new();
+        let Some(commit) = self.repo.reference(NOTES)? else {
+            return Ok(notes);
+        };
+        for entry in self.repo.list(self.repo.tree_of(CommitId(commit))?)? {
+            if let (Mode::File, Ok(commit)) = (entry.mode, entry.path.replace('/', "").parse()) {
+                let text = self.repo.blob(BlobId(entry.id))?.unwrap_or_default();
+                notes.entry(commit).or_default().extend(text);
+            }
+        }
+        Ok(notes)
+    }
+
     /// Gives each of these commits the note that `text` makes of the one it has (empty without one); an empty text is no note. Without
     /// any note left the reference goes.
     ///

@@ -177,9 +177,8 @@ fn tombstone() -> impl Strategy<Value = Record> {
     let parts = (record_id(), why, vec(record_id(), 0..3));
     parts.prop_map(|(of, why, supersedes)| {
         Record::Tombstone(Tombstone {
-            of,
-            why,
             supersedes,
+            ..Tombstone::new(of, why)
         })
     })
 }

@@ -1,0 +1,91 @@
+//! What writing leaves behind: reference logs, temporary files, and the weight of objects.
+//!
+//! In: names of ours. Out: logs emptied, files named, sizes. Never looks into anything.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gix::lock::acquire::Fail;
+
+use super::open::{Repo, RepoError};
+use crate::id::ObjectId;
+
+/// A file that a writer has not touched for so long was left by one that died.
+const LEFT: Duration = Duration::from_secs(3600);
+
+impl Repo {
+    /// Empties the log of a reference of ours, under the lock of the reference: earlier values, which may hold what was forgotten,
+    /// are kept by nothing then. Git goes on writing to a log that is there.
+    ///
+    /// # Errors
+    /// When the lock is held, or the file system refuses.
+    pub fn empty_log(&self, name: &str) -> Result<(), RepoError> {
+        /// As long as Git waits for the lock of a reference, and somewhat more.
+        const WAIT: Duration = Duration::from_millis(500);
+        let log = self.common_dir().join("logs").join(name);
+        if !log.is_file() {
+            return Ok(());
+        }
+        let failed = |cause: String| RepoError::Git {
+            doing: format!("emptying the log of {name}"),
+            cause,
+            transient: false,
+        };
+        let held = gix::lock::Marker::acquire_to_hold_resource(
+            self.common_dir().join(name),
+            Fail::AfterDurationWithBackoff(WAIT),
+            Some(self.common_dir().to_owned()),
+            0,
+        );
+        let held = held.map_err(|error| failed(error.to_string()))?;
+        std::fs::write(&log, b"").map_err(|error| failed(error.to_string()))?;
+        drop(held);
+        Ok(())
+    }
+
+    /// Temporary files of writers that died: of the object store (`.tmpXXXXXX`, which `git gc` does not know) and of the common dir's
+    /// `score-context`; sorted.
+    pub fn left_over(&self) -> Vec<PathBuf> {
+        let objects = self.common_dir().join("objects");
+        let mut found = Vec::new();
+        let is_theirs = |name: &str| {
+            name.strip_prefix(".tmp").is_some_and(|rest| {
+                rest.len() == 6 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            })
+        };
+        files_in(objects, &is_theirs, &mut found);
+        let is_ours = |name: &str| {
+            let number = name.rsplit('.').next().unwrap_or_default();
+            let is_numbered =
+                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+            name.ends_with(".tmp") || name.contains('.') && is_numbered
+        };
+        for folder in [self.cache_dir(), self.cache_dir().join("seen")] {
+            files_in(folder, &is_ours, &mut found);
+        }
+        found.sort();
+        found
+    }
+
+    /// Bytes that an object's own file takes on the disk; none where it is packed.
+    pub fn loose_bytes(&self, id: ObjectId) -> Option<u64> {
+        let meta = std::fs::metadata(self.loose_file(id)).ok()?;
+        #[cfg(unix)]
+        let bytes = std::os::unix::fs::MetadataExt::blocks(&meta) * 512;
+        #[cfg(not(unix))]
+        let bytes = meta.len();
+        Some(bytes)
+    }
+}
+
+/// The old files with such names in a folder.
+fn files_in(folder: PathBuf, is_meant: &dyn Fn(&str) -> bool, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_meant = entry.file_name().to_str().is_some_and(is_meant);
+        let meta = entry.metadata().ok().filter(std::fs::Metadata::is_file);
+        let age = meta.and_then(|meta| meta.modified().ok()?.elapsed().ok());
+        if is_meant && age.is_some_and(|age| age > LEFT) {
+            found.push(entry.path());
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Taking records out of trees of records: the lines of the record and of its anchors go, a tombstone stands in their place.
+//!
+//! In: ids, the root of a corpus. Out: the root of the same corpus without them. A blob or folder that several corpora share is looked
+//! at once. What cannot be read stays as it is, as does whatever somebody else put there. Never swaps a reference.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::append::{Fresh, add_fresh};
+use super::base::{RECORDS, Store, StoreError};
+use super::layout::{Class, Edit, Place};
+use super::transaction;
+use crate::id::{BlobId, RecordId, TreeId};
+use crate::record::{Gone, Record, Time, Tombstone};
+use crate::repo::{Entry, Kind, Mode, Object, Repo, RepoError};
+
+/// Records to be taken out, and why.
+#[derive(Clone, Debug)]
+pub struct Erasure {
+    /// Which.
+    pub ids: BTreeSet<RecordId>,
+    /// Why; the tombstone says it.
+    pub why: Gone,
+}
+
+impl Default for Erasure {
+    /// Of nothing.
+    fn default() -> Self {
+        Self {
+            ids: BTreeSet::new(),
+            why: Gone::Expired,
+        }
+    }
+}
+
+/// Takes records out of any number of corpora.
+pub(super) struct Eraser<'a> {
+    repo: &'a Repo,
+    erasure: &'a Erasure,
+    /// What became of a blob; none where nothing had to go.
+    blobs: HashMap<(BlobId, bool), Option<String>>,
+    folders: HashMap<TreeId, TreeId>,
+    roots: HashMap<TreeId, TreeId>,
+}
+
+impl<'a> Eraser<'a> {
+    pub(super) fn new(repo: &'a Repo, erasure: &'a Erasure) -> Self {
+        Self {
+            repo,
+            erasure,
+            blobs: HashMap::new(),
+            folders: HashMap::new(),
+            roots: HashMap::new(),
+        }
+    }
+
+    /// The corpus without the records; itself where it holds none of them.
+    pub(super) fn corpus(
+        &mut self,
+        root: TreeId,
+        written: &mut Vec<Object>,
+    ) -> Result<TreeId, RepoError> {
+        if self.erasure.ids.is_empty() {
+            return Ok(root);
+        }
+        if let Some(done) = self.roots.get(&root) {
+            return Ok(*done);
+        }
+        let mut entries = self.repo.tree(root)?;
+        let mut is_changed = false;
+        for entry in &mut entries {
+            if entry.mode == Mode::Directory {
+                let folder = self.folder(TreeId(entry.id), written)?;
+                is_changed |= folder.0 != entry.id;
+                entry.id = folder.0;
+            }
+        }
+        let empty = self.repo.empty_tree().0;
+        entries.retain(|entry| entry.mode != Mode::Directory || entry.id != empty);
+        let new = match is_changed {
+            true => self.tree(&entries, written)?,
+            false => root,
+        };
+        self.roots.insert(root, new);
+        Ok(new)
+    }
+
+    fn folder(&mut self, folder: TreeId, written: &mut Vec<Object>) -> Result<TreeId, RepoError> {
+        if let Some(done) = self.folders.get(&folder) {
+            return Ok(*done);
+        }
+        let entries = self.repo.tree(folder)?;
+        let mut kept: Vec<Entry> = Vec::with_capacity(entries.len());
+        let mut is_changed = false;
+        for entry in entries {
+            let place = Place {
+                folder: String::new(),
+                name: entry.path.clone(),
+                blob: BlobId(entry.id),
+            };
+            let rest = match entry.mode {
+                Mode::File => self.blob(&place)?,
+                Mode::Directory | Mode::Symlink | Mode::Submodule => None,
+            };
+            let Some(rest) = rest else {
+                kept.push(entry);
+                continue;
+            };
+            is_changed = true;
+            if rest.is_empty() {
+                continue;
+            }
+            let ending = if place.is_segment() { "jsonl" } else { "json" };
+            let path = format!("{}.{ending}", place.id_of(&rest));
+            let id = self.repo.write(Kind::Blob, rest.into_bytes(), written)?;
+            kept.push(Entry { path, id, ..entry });
+        }
+        // A tombstone that was there already: the same name, and so the same content.
+        let mut names = BTreeSet::new();
+        kept.retain(|entry| names.insert(entry.path.clone()));
+        let new = match is_changed {
+            true => self.tree(&kept, written)?,
+            false => folder,
+        };
+        self.folders.insert(folder, new);
+        Ok(new)
+    }
+
+    fn tree(&self, entries: &[Entry], written: &mut Vec<Object>) -> Result<TreeId, RepoError> {
+        let bytes = self.repo.tree_bytes(entries);
+        Ok(TreeId(self.repo.write(Kind::Tree, bytes, written)?))
+    }
+
+    /// What is left of a blob; none where nothing has to go.
+    fn blob(&mut self, place: &Place) -> Result<Option<String>, RepoError> {
+        let key = (place.blob, place.is_segment());
+        if let Some(done) = self.blobs.get(&key) {
+            return Ok(done.clone());
+        }
+        let text = self.repo.blob(place.blob)?.map(String::from_utf8);
+        let rest = match text {
+            Some(Ok(text)) => without(&text, self.erasure),
+            // Missing, or no text: nothing of it can be told apart.
+            Some(Err(_)) | None => None,
+        };
+        self.blobs.insert(key, rest.clone());
+        Ok(rest)
+    }
+}
+
+/// The lines without those of the records and their anchors; each record's first one becomes its tombstone, where it needs one. None
+/// where nothing has to go.
+fn without(text: &str, erasure: &Erasure) -> Option<String> {
+    let mut stones: BTreeMap<RecordId, Tombstone> = BTreeMap::new();
+    let mut lines: Vec<Result<&str, RecordId>> = Vec::new();
+    for line in text.split_terminator('\n') {
+        let Some((of, record)) = line_of(line, &erasure.ids) else {
+            lines.push(Ok(line));
+            continue;
+        };
+        if !stones.contains_key(&of) {
+            lines.push(Err(of));
+        }
+        let stone = stones.entry(of);
+        let stone = stone.or_insert_with(|| Tombstone::new(of, erasure.why));
+        if let Some(record) = record {
+            stone.take(&record);
+        }
+    }
+    if stones.is_empty() {
+        return None;
+    }
+    let mut rest = String::with_capacity(text.len());
+    for line in lines {
+        match line {
+            Ok(line) => rest.push_str(line),
+            Err(of) => match stones.remove(&of) {
+                Some(stone) if stone.matters() => {
+                    rest.push_str(&Record::Tombstone(stone).encode().text);
+                }
+                _ => continue,
+            },
+        }
+        rest.push('\n');
+    }
+    Some(rest)
+}
+
+/// The record to be taken out that a line is, or is an anchor of, with what the line says where it can be read.
+fn line_of(line: &str, ids: &BTreeSet<RecordId>) -> Option<(RecordId, Option<Record>)> {
+    // In the text of a record these words would stand with a backslash before each quotation mark.
+    if line.contains(r#":"anchor""#) {
+        let (_, rest) = line.split_once(r#""of":""#)?;
+        let of: RecordId = rest.get(..64)?.parse().ok()?;
+        let record = Record::decode(line.as_bytes()).ok();
+        return ids.contains(&of).then_some((of, record));
+    }
+    let id = RecordId::of(line.as_bytes());
+    ids.contains(&id)
+        .then(|| (id, Record::decode(line.as_bytes()).ok()))
+}
+
+impl Store<'_> {
+    /// Writes tombstones, so that the records they are of are hidden from every reader and are never taken in again, though their
+    /// lines are still there. `now` gives the day of writing.
+    ///
+    /// # Errors
+    /// When the store cannot be written. Then nothing was written.
+    pub fn bury(&self, stones: &[Tombstone], now: Time) -> Result<(), StoreError> {
+        let day = now.day();
+        let line = |stone: &Tombstone| {
+            let line = Record::Tombstone(stone.clone()).encode();
+            Fresh {
+                class: Class::Derived,
+                text: format!("{}\n", line.text),
+                name: line.id,
+            }
+        };
+        let fresh: Vec<Fresh> = stones.iter().map(line).collect();
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        transaction::edit(self.repo, RECORDS, self.patience, |root, written| {
+            let mut edit = Edit::new(self.repo, root)?;
+            add_fresh(&mut edit, &fresh, &day, written)?;
+            Ok((Some(edit.finish(written)?), ()))
+        })
+    }
+
+    /// Takes records out of the present corpus, and folds the days before that of `now`. Says whether anything changed.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written. Then nothing was written.
+    pub fn erase(&self, erasure: &Erasure, now: Time) -> Result<bool, StoreError> {
+        let day = now.day();
+        transaction::edit(self.repo, RECORDS, self.patience, |root, written| {
+            let Some(root) = root else {
+                return Ok((None, false));
+            };
+            let rest = Eraser::new(self.repo, erasure).corpus(root, written)?;
+            let mut edit = Edit::new(self.repo, Some(rest))?;
+            edit.fold(&day, written)?;
+            let new = edit.finish(written)?;
+            Ok((Some(new), new != root))
+        })
+    }
+
+    /// Those of the records of which a line still stands in any of these corpora. What cannot be read holds nothing.
+    pub fn held(&self, roots: &BTreeSet<TreeId>, ids: &BTreeSet<RecordId>) -> BTreeSet<RecordId> {
+        let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
+        let mut open: Vec<TreeId> = roots.iter().copied().collect();
+        while let Some(tree) = open.pop() {
+            for entry in self.repo.tree(tree).unwrap_or_default() {
+                if ids.is_empty() || !seen.insert(entry.id) {
+                    continue;
+                }
+                match entry.mode {
+                    Mode::Directory => open.push(TreeId(entry.id)),
+                    Mode::File => {
+                        let text = self.repo.blob(BlobId(entry.id)).ok().flatten();
+                        let text = text.and_then(|text| String::from_utf8(text).ok());
+                        let lines = text.iter().flat_map(|text| text.split_terminator('\n'));
+                        found.extend(lines.filter_map(|line| Some(line_of(line, ids)?.0)));
+                    }
+                    Mode::Symlink | Mode::Submodule => {}
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,254 @@
+//! Look-ups that go, or change, all in one swap.
+//!
+//! In: what is to become of each. Out: the tree of look-ups without those that go, and with those that change. What is no look-up of
+//! ours stays where it is. Never decides which.
+
+use super::base::{ATTENTION, Store, StoreError};
+use super::erase::{Eraser, Erasure};
+use super::lookup::{self, Stored};
+use super::transaction;
+use crate::id::{ObjectId, RecordId, TreeId};
+use crate::repo::{Entry, Kind, Mode, Object, Repo, RepoError};
+
+/// What becomes of a look-up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It stays; the corpus it pins without what is taken out of every corpus.
+    Keep,
+    /// It goes, with its pins.
+    Drop,
+    /// It stays, with another record and other ground.
+    Change {
+        /// The bytes of its record.
+        bytes: Vec<u8>,
+        /// What scoring read of code and history, packed.
+        ground: Vec<u8>,
+    },
+}
+
+/// What a sweep did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Look-ups that are gone.
+    pub dropped: Vec<RecordId>,
+    /// Look-ups that are others now.
+    pub changed: Vec<RecordId>,
+}
+
+/// Says what becomes of a look-up, told whether its corpus held anything that is taken out.
+pub type Decide<'d> = dyn FnMut(&Stored, bool) -> Result<Fate, RepoError> + 'd;
+
+impl Store<'_> {
+    /// Drops whole days of look-ups, those before `day` (`2026-11-30`), without looking at any; says how many look-ups went.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written. Then nothing was written.
+    pub fn drop_lookups_before(&self, day: &str) -> Result<usize, StoreError> {
+        transaction::edit(self.repo, ATTENTION, self.patience, |root, written| {
+            let Some(root) = root else {
+                return Ok((None, 0));
+            };
+            let mut entries = self.repo.tree(root)?;
+            let mut gone = Vec::new();
+            entries.retain(|entry| {
+                let is_over = is_older(entry, day);
+                if is_over {
+                    gone.push(TreeId(entry.id));
+                }
+                !is_over
+            });
+            let mut count = 0;
+            for day in gone {
+                for fan in directories(self.repo, day)? {
+                    count += directories(self.repo, TreeId(fan.id))?.len();
+                }
+            }
+            if count == 0 {
+                return Ok((None, 0));
+            }
+            let bytes = self.repo.tree_bytes(&entries);
+            let new = self.repo.write(Kind::Tree, bytes, written)?;
+            Ok((Some(TreeId(new)), count))
+        })
+    }
+
+    /// The first day from which records are kept, a month counting as its last one; none without any.
+    ///
+    /// # Errors
+    /// When the tree of records is damaged.
+    pub fn first_day(&self) -> Result<Option<String>, StoreError> {
+        let folders = directories(self.repo, self.corpus_id()?)?;
+        let days = folders.into_iter().map(|folder| match folder.path.len() {
+            7 => format!("{}-31", folder.path),
+            _ => folder.path,
+        });
+        Ok(days.min())
+    }
+
+    /// The first day from which look-ups are kept; none without any.
+    ///
+    /// # Errors
+    /// When the tree of look-ups is damaged.
+    pub fn first_lookup_day(&self) -> Result<Option<String>, StoreError> {
+        let Some(root) = self.tree_behind(ATTENTION)? else {
+            return Ok(None);
+        };
+        Ok(directories(self.repo, root)?
+            .into_iter()
+            .map(|day| day.path)
+            .min())
+    }
+
+    /// The objects that are a look-up's own.
+    ///
+    /// # Errors
+    /// When its tree is damaged.
+    pub fn own_objects(&self, stored: &Stored) -> Result<Vec<(ObjectId, Mode)>, StoreError> {
+        let entries = self.repo.tree(stored.tree())?;
+        let files = entries.iter().filter(|entry| entry.mode == Mode::File);
+        let mut own: Vec<_> = files.map(|entry| (entry.id, entry.mode)).collect();
+        own.push((stored.tree().0, Mode::Directory));
+        Ok(own)
+    }
+
+    /// The corpus that a look-up pins; none where that is damaged.
+    ///
+    /// # Errors
+    /// When its tree is damaged.
+    pub fn pinned_corpus(&self, stored: &Stored) -> Result<Option<TreeId>, StoreError> {
+        Ok(lookup::corpus_of(self.repo, stored)?)
+    }
+
+    /// Takes records out of every pinned corpus, and of the look-ups what `decide` says.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written. Then nothing was written.
+    pub fn sweep(&self, erasure: &Erasure, decide: &mut Decide<'_>) -> Result<Swept, StoreError> {
+        transaction::edit(self.repo, ATTENTION, self.patience, |root, written| {
+            let mut sweep = Sweep {
+                repo: self.repo,
+                eraser: Eraser::new(self.repo, erasure),
+                swept: Swept::default(),
+            };
+            let Some(root) = root else {
+                return Ok((None, sweep.swept));
+            };
+            let mut days = self.repo.tree(root)?;
+            for day in &mut days {
+                sweep.day(day, decide, written)?;
+            }
+            if sweep.swept == Swept::default() {
+                return Ok((None, sweep.swept));
+            }
+            let new = tree(self.repo, &mut days, written)?;
+            Ok((Some(new), sweep.swept))
+        })
+    }
+}
+
+/// Whether an entry is a day before `day`.
+fn is_older(entry: &Entry, day: &str) -> bool {
+    entry.mode == Mode::Directory && super::layout::is_day(&entry.path) && entry.path.as_str() < day
+}
+
+fn directories(repo: &Repo, tree: TreeId) -> Result<Vec<Entry>, RepoError> {
+    let mut entries = repo.tree(tree)?;
+    entries.retain(|entry| entry.mode == Mode::Directory);
+    Ok(entries)
+}
+
+/// Writes a tree without the folders in it that are empty now.
+fn tree(
+    repo: &Repo,
+    entries: &mut Vec<Entry>,
+    written: &mut Vec<Object>,
+) -> Result<TreeId, RepoError> {
+    let empty = repo.empty_tree().0;
+    entries.retain(|entry| entry.mode != Mode::Directory || entry.id != empty);
+    let bytes = repo.tree_bytes(entries);
+    Ok(TreeId(repo.write(Kind::Tree, bytes, written)?))
+}
+
+/// One try of a sweep.
+struct Sweep<'a> {
+    repo: &'a Repo,
+    eraser: Eraser<'a>,
+    swept: Swept,
+}
+
+impl Sweep<'_> {
+    fn day(
+        &mut self,
+        day: &mut Entry,
+        decide: &mut Decide<'_>,
+        written: &mut Vec<Object>,
+    ) -> Result<(), RepoError> {
+        if day.mode != Mode::Directory {
+            return Ok(());
+        }
+        let mut fans = self.repo.tree(TreeId(day.id))?;
+        let before = self.swept.clone();
+        for fan in &mut fans {
+            if fan.mode != Mode::Directory {
+                continue;
+            }
+            let mut entries = self.repo.tree(TreeId(fan.id))?;
+            let before = self.swept.clone();
+            let mut kept = Vec::with_capacity(entries.len());
+            for entry in entries.drain(..) {
+                kept.extend(self.one(&day.path, entry, decide, written)?);
+            }
+            if self.swept != before {
+                fan.id = tree(self.repo, &mut kept, written)?.0;
+            }
+        }
+        if self.swept != before {
+            day.id = tree(self.repo, &mut fans, written)?.0;
+        }
+        Ok(())
+    }
+
+    /// What becomes of one entry; none when it goes.
+    fn one(
+        &mut self,
+        day: &str,
+        entry: Entry,
+        decide: &mut Decide<'_>,
+        written: &mut Vec<Object>,
+    ) -> Result<Option<Entry>, RepoError> {
+        let stored = match entry.path.parse() {
+            Ok(id) if entry.mode == Mode::Directory => Stored::new(day, id, TreeId(entry.id)),
+            _ => return Ok(Some(entry)),
+        };
+        let pinned = lookup::corpus_of(self.repo, &stored)?;
+        let rest = pinned.map(|pinned| self.eraser.corpus(pinned, written));
+        let rest = match rest.transpose() {
+            Ok(rest) => rest,
+            // What cannot be read can be replayed no more, and may hold what is to go.
+            Err(RepoError::Missing { .. }) => {
+                self.swept.dropped.push(stored.id);
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let holds = rest != pinned;
+        let fate = decide(&stored, holds)?;
+        let (record, ground) = match fate {
+            Fate::Drop => {
+                self.swept.dropped.push(stored.id);
+                return Ok(None);
+            }
+            Fate::Keep if !holds => return Ok(Some(entry)),
+            Fate::Keep => (None, None),
+            Fate::Change { bytes, ground } => (Some(bytes), Some(ground)),
+        };
+        self.swept.changed.push(stored.id);
+        let parts = lookup::Parts {
+            record,
+            ground,
+            corpus: rest,
+        };
+        let id = lookup::with_parts(self.repo, &stored, parts, written)?;
+        Ok(Some(Entry { id: id.0, ..entry }))
+    }
+}

@@ -1,0 +1,233 @@
+//! Whether everything stored is there and right.
+//!
+//! In: a repository. Out: findings, each one sentence; damage means that something recorded cannot be had any more, a warning that
+//! somebody should look. Never repairs and never deletes.
+
+use std::collections::BTreeSet;
+
+use super::stray::stray;
+use crate::id::{RecordId, TreeId};
+use crate::record::Visibility;
+use crate::repo::{Repo, RepoError};
+use crate::store::{ATTENTION, NOTES, RECORDS, Store, StoreError};
+
+/// What a check found.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Records read, whether sound or not.
+    pub records: usize,
+    /// Look-ups read.
+    pub lookups: usize,
+    /// What is lost or wrong.
+    pub damage: Vec<String>,
+    /// What may become a trouble.
+    pub warnings: Vec<String>,
+}
+
+/// Checks every record, every look-up with its pins, and who else could see them.
+///
+/// # Errors
+/// When the repository itself cannot be read.
+pub fn check(repo: &Repo, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Findings, RepoError> {
+    let mut findings = Findings::default();
+    for name in [RECORDS, ATTENTION] {
+        match repo.reference(name) {
+            // A reference that leads nowhere is named where it is read.
+            Ok(_) => {}
+            Err(error) => findings.damage.push(error.to_string()),
+        }
+    }
+    let foreign = check_foreign(repo, &mut findings);
+    let forgotten = check_records(repo, &foreign, &mut findings);
+    let pinned = check_lookups(repo, &mut findings, progress);
+    check_forgotten(repo, &forgotten, pinned, &mut findings);
+    check_stray(repo, &mut findings);
+    findings.warnings.extend(exposure(repo)?);
+    let left = repo.left_over();
+    if !left.is_empty() {
+        let first = left[0].display();
+        findings.warnings.push(format!(
+            "{} temporary files were left by writers that died ({first}, …); 'git score-context prune' removes them",
+            left.len()
+        ));
+    }
+    Ok(findings)
+}
+
+/// Who else could see the private references, a sentence for each.
+///
+/// # Errors
+/// When the references cannot be read.
+pub fn exposure(repo: &Repo) -> Result<Vec<String>, RepoError> {
+    let private = [RECORDS, ATTENTION, NOTES];
+    let mut warnings = Vec::new();
+    for spec in repo.mirrors(&private) {
+        let (key, text) = (spec.key, spec.text);
+        warnings.push(match spec.fetches {
+            false => format!(
+                "{key} = {text}: pushes there carry every reference, also the private ones under refs/score-local"
+            ),
+            true => format!(
+                "{key} = {text}: a fetch from there can overwrite the private references under refs/score-local, and with --prune delete them"
+            ),
+        });
+    }
+    for name in repo.copies_of(&private)? {
+        warnings.push(match name.strip_prefix("refs/remotes/") {
+            Some(rest) => {
+                let remote = rest.split('/').next().unwrap_or_default();
+                format!(
+                    "{name}: the memory was pushed to {remote}; 'git push {remote} --delete refs/score-local/records refs/score-local/attention {NOTES}' takes it back from there"
+                )
+            }
+            None => format!(
+                "{name} is a copy of a private reference, and goes where that name goes; 'git update-ref -d {name}' removes it"
+            ),
+        });
+    }
+    Ok(warnings)
+}
+
+/// Names what is not ours in our trees.
+fn check_foreign(repo: &Repo, findings: &mut Findings) -> Vec<String> {
+    // A tree that cannot be read is named where the records or look-ups are.
+    let foreign = Store::new(repo).foreign().unwrap_or_default();
+    for path in &foreign {
+        let text = format!("{path} is not of this tool, and is left alone");
+        findings.warnings.push(text);
+    }
+    foreign
+}
+
+/// What a forgetting that was interrupted has left, or a look-up that was kept at the same moment.
+fn check_forgotten(
+    repo: &Repo,
+    forgotten: &BTreeSet<RecordId>,
+    mut corpora: BTreeSet<TreeId>,
+    findings: &mut Findings,
+) {
+    let store = Store::new(repo);
+    corpora.extend(store.corpus_id());
+    for id in store.held(&corpora, forgotten) {
+        findings.warnings.push(format!(
+            "record {id} was forgotten, and its text is still here; 'git score-context forget {}' finishes that",
+            id.short()
+        ));
+    }
+}
+
+fn check_stray(repo: &Repo, findings: &mut Findings) {
+    match stray(repo) {
+        Ok(stray) => findings.warnings.extend(stray.iter().map(|id| {
+            format!(
+                "look-up {id}: no commit has the code it was asked about any more, and it still holds that code; 'git score-context prune --gone' drops it"
+            )
+        })),
+        Err(error) => findings.damage.push(format!("the history cannot be walked: {error}")),
+    }
+}
+
+/// Checks the records; gives the ids of the forgotten ones.
+fn check_records(repo: &Repo, foreign: &[String], findings: &mut Findings) -> BTreeSet<RecordId> {
+    let store = Store::new(repo);
+    let corpus = store.corpus_id().and_then(|id| store.corpus(id));
+    let corpus = match corpus {
+        Ok(corpus) => corpus,
+        Err(error) => {
+            findings
+                .damage
+                .push(format!("the records cannot be read: {error}"));
+            return BTreeSet::new();
+        }
+    };
+    findings.records = corpus.ids().count();
+    let is_foreign = |place: &str| {
+        let path = format!("{RECORDS}:{place}");
+        foreign.iter().any(|one| {
+            path.strip_prefix(one.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
+        })
+    };
+    for broken in corpus
+        .broken
+        .iter()
+        .filter(|broken| !is_foreign(&broken.place))
+    {
+        findings
+            .damage
+            .push(format!("{}: {}", broken.place, broken.reason));
+    }
+    for (of, anchors) in &corpus.anchors {
+        let is_known = corpus.line(*of).is_some() || corpus.tombstones.contains_key(of);
+        if !is_known && !anchors.is_empty() {
+            findings
+                .damage
+                .push(format!("record {of} has an anchor and is not there itself"));
+        }
+    }
+    let buried = corpus.tombstones.keys().copied();
+    buried.filter(|id| corpus.is_forgotten(*id)).collect()
+}
+
+/// Checks the look-ups; gives the corpora that they pin.
+fn check_lookups(
+    repo: &Repo,
+    findings: &mut Findings,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> BTreeSet<TreeId> {
+    let mut corpora = BTreeSet::new();
+    let store = Store::new(repo);
+    let lookups = match store.lookups() {
+        Ok(lookups) => lookups,
+        Err(error) => {
+            findings
+                .damage
+                .push(format!("the look-ups cannot be read: {error}"));
+            return corpora;
+        }
+    };
+    let all = lookups.len();
+    let mut sound = BTreeSet::new();
+    for (done, stored) in lookups.iter().enumerate() {
+        findings.lookups += 1;
+        match store.lookup(stored) {
+            Ok(lookup) => {
+                corpora.insert(lookup.pins.corpus);
+                let inputs = &lookup.attention.inputs;
+                if inputs.id() != lookup.id {
+                    findings.damage.push(format!(
+                        "look-up {}: its inputs have the id {}",
+                        lookup.id,
+                        inputs.id()
+                    ));
+                }
+                for (what, tree) in [("corpus", lookup.pins.corpus), ("code", lookup.pins.code)] {
+                    // Look-ups share most of what they pin.
+                    if !sound.contains(&tree) {
+                        match repo.has_tree_complete(tree) {
+                            Ok(()) => drop(sound.insert(tree)),
+                            Err(error) => findings
+                                .damage
+                                .push(format!("look-up {}: {what}: {error}", lookup.id)),
+                        }
+                    }
+                }
+                let is_gone = inputs.visibility == Visibility::Ancestors
+                    && inputs.commit.is_some_and(|commit| !repo.has(commit.0));
+                if is_gone {
+                    let text = format!(
+                        "look-up {}: the commit it was asked about is no longer here",
+                        lookup.id
+                    );
+                    findings.warnings.push(text);
+                }
+            }
+            Err(error @ StoreError::Damaged { .. }) => findings.damage.push(error.to_string()),
+            Err(error) => findings
+                .damage
+                .push(format!("look-up {}: {error}", stored.id)),
+        }
+        progress(done + 1, all);
+    }
+    corpora
+}
