@@ -99,6 +99,8 @@ pub(super) fn places(repo: &Repo, root: TreeId) -> Result<Vec<Place>, RepoError>
 pub(super) struct Edit<'r> {
     repo: &'r Repo,
     folders: Vec<(String, Folder)>,
+    /// What somebody else put beside them; it stays.
+    others: Vec<Entry>,
 }
 
 enum Folder {
@@ -108,15 +110,22 @@ enum Folder {
 
 impl<'r> Edit<'r> {
     pub(super) fn new(repo: &'r Repo, root: Option<TreeId>) -> Result<Self, RepoError> {
-        let mut folders = Vec::new();
+        let (mut folders, mut others) = (Vec::new(), Vec::new());
         if let Some(root) = root {
             for entry in repo.tree(root)? {
-                if entry.mode == Mode::Directory {
-                    folders.push((entry.path, Folder::Closed(TreeId(entry.id))));
+                match entry.mode {
+                    Mode::Directory => {
+                        folders.push((entry.path, Folder::Closed(TreeId(entry.id))));
+                    }
+                    Mode::File | Mode::Symlink | Mode::Submodule => others.push(entry),
                 }
             }
         }
-        Ok(Self { repo, folders })
+        Ok(Self {
+            repo,
+            folders,
+            others,
+        })
     }
 
     fn folder(&mut self, name: &str) -> Result<&mut Vec<Entry>, RepoError> {
@@ -313,7 +322,7 @@ impl<'r> Edit<'r> {
 
     /// Writes the folders that changed, and the root.
     pub(super) fn finish(self, written: &mut Vec<Object>) -> Result<TreeId, RepoError> {
-        let mut root = Vec::new();
+        let mut root = self.others;
         for (path, folder) in self.folders {
             let id = match folder {
                 Folder::Closed(id) => id.0,

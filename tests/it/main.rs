@@ -28,5 +28,6 @@ mod store;
 mod support;
 mod surroundings;
 mod trailers;
+mod upkeep;
 mod usage;
 mod writers;
