@@ -43,7 +43,7 @@ mod values;
 mod world;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -100,6 +100,53 @@ impl Graph {
             kept::keep(&dir, tree, EXTRACTOR, &facts.collect::<Vec<_>>());
         }
         Ok(graph)
+    }
+
+    /// The graph of a tree as [`Graph::at`] gives it, but nothing where it is not kept and more than `most` blobs would have to be read
+    /// and parsed for it.
+    ///
+    /// # Errors
+    /// As for `at`.
+    pub fn within(
+        repo: &Repo,
+        tree: TreeId,
+        most: usize,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<Option<Self>, GraphError> {
+        let dir = repo.cache_dir();
+        if let Some(graph) = cache::graph(&dir, tree, EXTRACTOR) {
+            return Ok(Some(graph));
+        }
+        let entries = repo.list(tree)?;
+        let sources = sources(&entries, &mut Stats::default());
+        if sources.len() > most {
+            let kept = Kept::all(&dir, EXTRACTOR);
+            let is_new = |key: &Key| kept.iter().all(|file| file.find(key).is_none());
+            let keys = sources
+                .iter()
+                .map(|(entry, language)| (entry.id, *language));
+            let new: BTreeSet<Key> = keys.filter(is_new).collect();
+            if new.len() > most {
+                return Ok(None);
+            }
+        }
+        Self::at(repo, tree, progress).map(Some)
+    }
+
+    /// The paths of a tree alone: no symbols, and no edges but those of directories. Reads no blob.
+    ///
+    /// # Errors
+    /// When the tree cannot be read.
+    pub fn of_paths(repo: &Repo, tree: TreeId) -> Result<Self, GraphError> {
+        let entries = repo.list(tree)?;
+        let (mut stats, mut parts) = (Stats::default(), Parts::default());
+        paths(tree, &entries, &mut parts, &mut stats);
+        Ok(Self::with_stats(
+            parts.nodes,
+            parts.edges,
+            stats,
+            Vec::new(),
+        ))
     }
 
     /// The graph of a tree, built from its blobs without looking at the cache.

@@ -96,10 +96,11 @@ pub struct Writer<'a> {
     head: Head,
     worktree: Option<String>,
     progress: &'a (dyn Fn(usize, usize) + Sync),
+    most_unread: Option<usize>,
     /// Read when something is superseded.
     corpus: Option<Corpus>,
-    /// Built when a symbol is named.
-    graph: Option<(TreeId, Graph)>,
+    /// Built when a symbol is named; nothing where that would take too long.
+    graph: Option<(TreeId, Option<Graph>)>,
     /// What stands where, as far as it was asked: the records of one write are about the same few paths.
     entries: HashMap<(TreeId, String), Option<ObjectId>>,
 }
@@ -121,10 +122,20 @@ impl<'a> Writer<'a> {
             head: repo.head()?,
             worktree: repo.worktree(),
             progress,
+            most_unread: None,
             corpus: None,
             graph: None,
             entries: HashMap::new(),
         })
+    }
+
+    /// The same, but where more than so many files would have to be read for a code graph that is not kept, a symbol of a file that is
+    /// there is taken on trust.
+    pub fn with_most_unread(self, most: usize) -> Self {
+        Self {
+            most_unread: Some(most),
+            ..self
+        }
     }
 
     /// The record of what is said, with its anchor.
@@ -225,7 +236,8 @@ impl<'a> Writer<'a> {
                 continue;
             };
             objects.insert(path.to_owned(), object);
-            if self.graph(tree)?.find(node).is_none() {
+            let graph = self.graph(tree)?;
+            if graph.is_some_and(|graph| graph.find(node).is_none()) {
                 unresolved.push(node.clone());
             }
         }
@@ -242,12 +254,15 @@ impl<'a> Writer<'a> {
         Ok(object)
     }
 
-    fn graph(&mut self, tree: TreeId) -> Result<&Graph, SpeakError> {
+    fn graph(&mut self, tree: TreeId) -> Result<Option<&Graph>, SpeakError> {
         if self.graph.as_ref().is_none_or(|(of, _)| *of != tree) {
-            let graph = Graph::at(self.repo, tree, self.progress)?;
+            let graph = match self.most_unread {
+                None => Some(Graph::at(self.repo, tree, self.progress)?),
+                Some(most) => Graph::within(self.repo, tree, most, self.progress)?,
+            };
             self.graph = Some((tree, graph));
         }
-        Ok(&self.graph.as_ref().expect("it was set above").1)
+        Ok(self.graph.as_ref().and_then(|(_, graph)| graph.as_ref()))
     }
 
     /// Full ids of what is replaced. A cycle cannot come about: an id is a hash over the ids it replaces.

@@ -69,6 +69,9 @@ pub struct Query {
     pub top_k: Option<u64>,
     /// Whether the look-up is written to the store.
     pub record: bool,
+    /// How many files may be read for a code graph that is not kept. Where it would be more, the look-up knows the paths alone, and
+    /// says so in its extractor. None: as many as there are.
+    pub most_unread: Option<usize>,
 }
 
 impl Query {
@@ -83,6 +86,7 @@ impl Query {
             policy: None,
             top_k: None,
             record: true,
+            most_unread: None,
         }
     }
 }
@@ -151,7 +155,7 @@ pub fn ask(
         None => Visibility::All,
     });
     let view = view_at(repo, corpus, visibility, commit, time)?;
-    let graph = Graph::at(repo, code_tree, progress)?;
+    let (graph, extractor) = graph_of(repo, code_tree, query.most_unread, progress)?;
     let mut what = Vec::new();
     let task = masked(&query.task, &mut what);
     let current_nodes = query
@@ -167,7 +171,7 @@ pub fn ask(
         visibility,
         visible: visible_digest(&view),
         rule: policy.rule.clone(),
-        extractor: extractor_of(&graph),
+        extractor,
         unicode: UNICODE.to_owned(),
         policy,
         task,
@@ -200,13 +204,29 @@ pub fn ask(
     Ok(answer)
 }
 
-/// The version of a graph. One that lacks the symbols of files that are not in this (partial) clone is another graph than the same
-/// version makes once they are: its look-ups are replayed from the pinned ground.
-fn extractor_of(graph: &Graph) -> String {
-    match graph.missing().is_empty() {
-        true => EXTRACTOR.to_owned(),
-        false => format!("{EXTRACTOR}, incomplete"),
-    }
+/// What stands in place of a code graph that would have kept the caller waiting.
+pub const PATHS_ONLY: &str = "paths only";
+
+/// The graph, and its version. One that lacks symbols, of files that are not in this (partial) clone or of all since there was no time to
+/// read them, is another graph than the same version makes once they are read: its look-ups are replayed from the pinned ground.
+fn graph_of(
+    repo: &Repo,
+    tree: TreeId,
+    most_unread: Option<usize>,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<(Graph, String), QueryError> {
+    let graph = match most_unread {
+        None => Some(Graph::at(repo, tree, progress)?),
+        Some(most) => Graph::within(repo, tree, most, progress)?,
+    };
+    Ok(match graph {
+        None => (
+            Graph::of_paths(repo, tree)?,
+            format!("{EXTRACTOR}, {PATHS_ONLY}"),
+        ),
+        Some(graph) if graph.missing().is_empty() => (graph, EXTRACTOR.to_owned()),
+        Some(graph) => (graph, format!("{EXTRACTOR}, incomplete")),
+    })
 }
 
 /// The policy that a code tree holds, or the default.

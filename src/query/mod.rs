@@ -10,7 +10,9 @@ pub mod memory;
 pub mod nodes;
 mod report;
 
-pub use ask::{Answer, POLICY_PATH, Query, QueryError, ask, masked, policy_of, set_days};
+pub use ask::{
+    Answer, PATHS_ONLY, POLICY_PATH, Query, QueryError, ask, masked, policy_of, set_days,
+};
 pub(crate) use evaluate::question;
 pub use evaluate::{Evaluated, digest_of, evaluate, view_at, visible_digest};
 pub use report::Report;
