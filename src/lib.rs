@@ -61,6 +61,7 @@
 //! | [`ingest`] | records out of a repository's history |
 //! | [`mod@impact`] | which callers and importers a change of signatures breaks |
 //! | [`mod@outline`] | the parts of the code around a task, for a prompt |
+//! | [`measure`] | how well a rule finds what it should, on labelled questions |
 //! | [`hook`] | the Git hook that feeds the memory |
 //! | [`upkeep`] | what goes: forgotten, expired, left over; whether everything stored is right |
 //! | [`cli`] | one file per command |
@@ -72,6 +73,7 @@ pub mod id;
 pub mod impact;
 pub mod ingest;
 pub mod mask;
+pub mod measure;
 pub mod outline;
 pub mod policy;
 pub mod query;

@@ -6,8 +6,33 @@
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-/// The rules this version can apply.
-pub const RULES: [&str; 1] = ["seed/1"];
+/// A rule that this version can apply (`scoring.md`); frozen once released.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// The formula as the project was asked for.
+    #[default]
+    Seed1,
+    /// The same formula with factors chosen by measurement.
+    Measured1,
+}
+
+/// The rules this version can apply, in the order of their age.
+pub const RULES: [Rule; 2] = [Rule::Seed1, Rule::Measured1];
+
+impl Rule {
+    /// The name in a policy and in a look-up.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Rule::Seed1 => "seed/1",
+            Rule::Measured1 => "measured/1",
+        }
+    }
+
+    /// The rule of this name; none when this version does not know it.
+    pub fn named(name: &str) -> Option<Self> {
+        RULES.into_iter().find(|rule| rule.as_str() == name)
+    }
+}
 
 /// The version of the file form this version reads.
 const VERSION: i64 = 1;
@@ -45,6 +70,10 @@ pub struct Policy {
     pub selection: Selecting,
     /// Lowest score ever selected by `rank`, 0 to 1.
     pub noise_floor: f64,
+    /// Lowest score ever selected by `rank` under `measured/1`, 0 to 1; none under a rule that has no such floor, so that what
+    /// `seed/1` stored keeps its bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_floor: Option<f64>,
     /// Lowest share of the best score that `rank` still selects, 0 to 1.
     pub rank_gap_ratio: f64,
     /// The cut-off of `threshold`, 0 to 1.
@@ -82,13 +111,15 @@ pub struct Policy {
 }
 
 impl Default for Policy {
+    /// The defaults of `seed/1`.
     fn default() -> Self {
         Self {
-            rule: RULES[0].to_owned(),
+            rule: Rule::Seed1.as_str().to_owned(),
             w_semantic: 0.6,
             w_structural: 0.4,
             selection: Selecting::Rank,
             noise_floor: 0.037,
+            answer_floor: None,
             rank_gap_ratio: 0.35,
             score_threshold: 0.15,
             top_k: 5,
@@ -109,6 +140,33 @@ impl Default for Policy {
         }
     }
 }
+
+impl Policy {
+    /// The defaults of a rule (`scoring.md`, Policy).
+    pub fn of(rule: Rule) -> Self {
+        let given = Self {
+            rule: rule.as_str().to_owned(),
+            ..Self::default()
+        };
+        match rule {
+            Rule::Seed1 => given,
+            Rule::Measured1 => Self {
+                w_semantic: 0.7,
+                w_structural: 0.3,
+                answer_floor: Some(ANSWER_FLOOR),
+                ..given
+            },
+        }
+    }
+
+    /// The rule; none when this version does not know it.
+    pub fn rule(&self) -> Option<Rule> {
+        Rule::named(&self.rule)
+    }
+}
+
+/// Answers one in ten unrelated questions on the nine open histories (`scoring.md`, measured/1).
+const ANSWER_FLOOR: f64 = 0.324;
 
 /// Why a text is not a policy: one sentence that names the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -158,11 +216,16 @@ enum Slot<'a> {
     Flag(&'a mut bool),
     /// 0 to 1.
     Share(&'a mut f64),
+    /// 0 to 1, or nothing.
+    Floor(&'a mut Option<f64>),
     /// Above 0.
     Positive(&'a mut f64),
     /// From the first number to the second.
     Count(&'a mut u64, u64, u64),
 }
+
+/// What stands for the value of a key that the rule in force does not use.
+const UNUSED: &str = "unused";
 
 /// TOML has no larger integer.
 const MOST: u64 = i64::MAX as u64;
@@ -172,17 +235,19 @@ const OURS: &str = "ours";
 const FORMULA: &str = "the formula the project was asked for, exactly";
 const FLOOR: &str =
     "given: geometric mean of the worst relevant (0.0619) and the best control (0.0217)";
+const ANSWERED: &str = "measured: answers one in ten unrelated questions of nine histories";
 const GAP: &str = "given: keeps the weakest relevant record";
 const LIVE: &str = "given: decisions on build and configuration stay reachable";
 const DECAY: &str = "given: retention already drops old session records";
 
 /// Key, unit and source of every value, in the order of the documentation.
-const KEYS: [(&str, &str, &str); 22] = [
+const KEYS: [(&str, &str, &str); 23] = [
     ("attention.rule", "", FORMULA),
     ("attention.w_semantic", "", GIVEN),
     ("attention.w_structural", "", GIVEN),
     ("attention.selection", "", GIVEN),
     ("attention.noise_floor", "", FLOOR),
+    ("attention.answer_floor", "", ANSWERED),
     ("attention.rank_gap_ratio", "", GAP),
     ("attention.score_threshold", "", GIVEN),
     ("attention.top_k", "records", GIVEN),
@@ -211,6 +276,7 @@ fn slot<'a>(policy: &'a mut Policy, key: &str) -> Option<Slot<'a>> {
         "attention.w_structural" => Slot::Share(&mut p.w_structural),
         "attention.selection" => Slot::Selection(&mut p.selection),
         "attention.noise_floor" => Slot::Share(&mut p.noise_floor),
+        "attention.answer_floor" => Slot::Floor(&mut p.answer_floor),
         "attention.rank_gap_ratio" => Slot::Share(&mut p.rank_gap_ratio),
         "attention.score_threshold" => Slot::Share(&mut p.score_threshold),
         "attention.top_k" => Slot::Count(&mut p.top_k, 1, MOST),
@@ -239,16 +305,20 @@ impl Slot<'_> {
             Slot::Selection(selecting) => Value::String(selecting.as_str().to_owned()),
             Slot::Flag(flag) => Value::Boolean(**flag),
             Slot::Share(number) | Slot::Positive(number) => Value::Float(**number),
+            Slot::Floor(floor) => match **floor {
+                Some(floor) => Value::Float(floor),
+                None => Value::String(UNUSED.to_owned()),
+            },
             Slot::Count(count, ..) => Value::Integer(i64::try_from(**count).unwrap_or(i64::MAX)),
         }
     }
 
     fn range(&self) -> String {
         match self {
-            Slot::Rule(_) => RULES.join(", "),
+            Slot::Rule(_) => RULES.map(Rule::as_str).join(", "),
             Slot::Selection(_) => "rank, threshold".to_owned(),
             Slot::Flag(_) => "true, false".to_owned(),
-            Slot::Share(_) => "0 to 1".to_owned(),
+            Slot::Share(_) | Slot::Floor(_) => "0 to 1".to_owned(),
             Slot::Positive(_) => "above 0".to_owned(),
             Slot::Count(_, least, MOST) => format!("at least {least}"),
             Slot::Count(_, least, most) => format!("{least} to {most}"),
@@ -260,7 +330,7 @@ impl Slot<'_> {
         let range = self.range();
         let out_of_range = || format!("{value} is out of range ({range})");
         match (self, value) {
-            (Slot::Rule(place), Value::String(rule)) if RULES.contains(&rule.as_str()) => {
+            (Slot::Rule(place), Value::String(rule)) if Rule::named(rule).is_some() => {
                 place.clone_from(rule)
             }
             (Slot::Rule(_), Value::String(rule)) => {
@@ -276,11 +346,10 @@ impl Slot<'_> {
             },
             (Slot::Flag(place), Value::Boolean(flag)) => *place = *flag,
             (Slot::Share(place), Value::Float(_) | Value::Integer(_)) => {
-                // Adding zero makes a negative zero positive, so that equal policies have equal bytes.
-                *place = number(value)
-                    .filter(|share| (0.0..=1.0).contains(share))
-                    .ok_or_else(out_of_range)?
-                    + 0.0;
+                *place = share(value).ok_or_else(out_of_range)?;
+            }
+            (Slot::Floor(place), Value::Float(_) | Value::Integer(_)) => {
+                *place = Some(share(value).ok_or_else(out_of_range)?);
             }
             (Slot::Positive(place), Value::Float(_) | Value::Integer(_)) => {
                 *place = number(value)
@@ -302,7 +371,7 @@ impl Slot<'_> {
         match self {
             Slot::Rule(_) | Slot::Selection(_) => "a string",
             Slot::Flag(_) => "true or false",
-            Slot::Share(_) | Slot::Positive(_) => "a number",
+            Slot::Share(_) | Slot::Floor(_) | Slot::Positive(_) => "a number",
             Slot::Count(..) => "a whole number",
         }
     }
@@ -314,6 +383,12 @@ fn number(value: &Value) -> Option<f64> {
         Value::Integer(whole) => Some(*whole as f64),
         _ => None,
     }
+}
+
+/// A number from 0 to 1. Adding zero makes a negative zero positive, so that equal policies have equal bytes.
+fn share(value: &Value) -> Option<f64> {
+    let share = number(value).filter(|share| (0.0..=1.0).contains(share))?;
+    Some(share + 0.0)
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -339,7 +414,10 @@ impl Policy {
             .parse()
             .map_err(|error| syntax(toml_text, &error))?;
         check_version(file.get("version"))?;
-        let mut policy = Self::default();
+        // The rule comes first, wherever it stands: it decides the defaults of the keys that are missing.
+        let named = |table: &Value| Rule::named(table.get("rule")?.as_str()?);
+        let rule = file.get("attention").and_then(named).unwrap_or_default();
+        let mut policy = Self::of(rule);
         for (table_name, table) in &file {
             let table = match (table_name.as_str(), table) {
                 ("version", _) => continue,
@@ -368,7 +446,7 @@ impl Policy {
 
     /// Every value with its default, range and source, in the order of the documentation.
     pub fn entries(&self) -> Vec<Entry> {
-        let (mut own, mut default) = (self.clone(), Self::default());
+        let (mut own, mut default) = (self.clone(), Self::of(self.rule().unwrap_or_default()));
         let entry = |(key, unit, source)| {
             let own = slot(&mut own, key)?;
             let default = slot(&mut default, key)?.get();
@@ -454,7 +532,7 @@ mod tests {
     fn every_key_can_be_set() {
         let text = "version = 1\n[privacy]\nretention_days = 7\nattention_days = 8\nmax_prior_chars = 9\n\
             max_prior_total_chars = 10\n[attention]\nrule = 'seed/1'\nw_semantic = 1\nw_structural = 0.5\n\
-            selection = 'threshold'\nnoise_floor = 0\nrank_gap_ratio = 0.1\nscore_threshold = 0.2\ntop_k = 2\nrejected_k = 3\n\
+            selection = 'threshold'\nnoise_floor = 0\nanswer_floor = 0.3\nrank_gap_ratio = 0.1\nscore_threshold = 0.2\ntop_k = 2\nrejected_k = 3\n\
             live_ratio_floor = 0.3\nstructural_hops = 0\nmax_focus_nodes = 4\nmin_structural_ground = 1\noutcome_bonus = 0.4\n\
             outcome_reward = 0.6\nmin_corroboration = 5\nrecency_decay = true\nhalf_life_days = 1.5\n";
         let policy = Policy::parse(text).expect("every value is in range");
@@ -465,9 +543,25 @@ mod tests {
             .map(|entry| entry.key)
             .collect();
         assert_eq!(same, ["attention.rule"]);
-        assert_eq!(policy.entries().len(), 22);
+        assert_eq!(policy.entries().len(), 23);
         let fields = serde_json::to_value(&policy).expect("a policy has a JSON form");
-        assert_eq!(fields.as_object().map(serde_json::Map::len), Some(22));
+        assert_eq!(fields.as_object().map(serde_json::Map::len), Some(23));
+    }
+
+    #[test]
+    fn each_rule_has_its_own_defaults() {
+        let text = "version = 1\n[attention]\ntop_k = 3\nrule = 'measured/1'\n";
+        let policy = Policy::parse(text).expect("the rule is known");
+        let expected = Policy {
+            top_k: 3,
+            ..Policy::of(Rule::Measured1)
+        };
+        assert_eq!(policy, expected);
+        assert_eq!((policy.w_semantic, policy.w_structural), (0.7, 0.3));
+        assert_eq!(policy.answer_floor, Some(ANSWER_FLOOR));
+        // What `seed/1` stores has the keys it always had.
+        let stored = serde_json::to_string(&Policy::default()).expect("a policy has a JSON form");
+        assert!(!stored.contains("answer_floor"), "{stored}");
     }
 
     #[test]
@@ -514,8 +608,8 @@ mod tests {
                 "attention.selection: 'best' is none of rank, threshold",
             ),
             (
-                "rule = 'measured/1'",
-                "attention.rule: the rule 'measured/1' is not in this version, which knows seed/1",
+                "rule = 'measured/9'",
+                "attention.rule: the rule 'measured/9' is not in this version, which knows seed/1, measured/1",
             ),
             ("topk = 5", "attention.topk: unknown key"),
             (

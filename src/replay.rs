@@ -6,11 +6,13 @@ use serde::Serialize;
 
 use crate::graph::{EXTRACTOR, Graph, GraphError};
 use crate::id::RecordId;
-use crate::policy::RULES;
-use crate::query::{Evaluated, QueryError, digest_of, evaluate, view_at, visible_digest};
+use crate::policy::Rule;
+use crate::query::{
+    Evaluated, QueryError, Touches, digest_of, evaluate, evaluate_pinned, facts_of, view_at,
+    visible_digest, window,
+};
 use crate::record::{Attention, Inputs, Tombstone, Visibility, Was};
 use crate::repo::{Repo, RepoError};
-use crate::score::{self, FocusFacts};
 use crate::store::view::View;
 use crate::store::{Corpus, Lookup, Store, StoreError, Stored, Visible};
 
@@ -33,7 +35,7 @@ pub enum Verdict {
     Removed,
     /// The asked commit is no longer here, so that which records were visible cannot be told.
     HistoryRemoved,
-    /// The asked commit has other ancestors now: a graft, or an unshallow.
+    /// The asked commit has other ancestors now, or these touched other nodes: a graft, or an unshallow.
     HistoryChanged,
     /// A rule that this binary does not know.
     OtherRule,
@@ -124,7 +126,7 @@ fn recompute(
     if let Err(cause) = check(&lookup) {
         return Ok(replayed(Verdict::Differs, vec![cause]));
     }
-    if !RULES.contains(&inputs.rule.as_str()) {
+    if Rule::named(&inputs.rule).is_none() {
         return Ok(replayed(
             Verdict::OtherRule,
             vec![format!("rule {}", inputs.rule)],
@@ -163,13 +165,16 @@ fn recompute(
     }
     if inputs.extractor == EXTRACTOR {
         let graph = Graph::at(repo, lookup.pins.code, progress)?;
-        let differs = differences(&lookup, &evaluate(&view, &graph, inputs));
-        let result = if differs.is_empty() {
-            Verdict::Identical
-        } else {
-            Verdict::Differs
-        };
-        return Ok(replayed(result, differs));
+        let pinned = Touches::Pinned(&lookup.ground);
+        let differs = differences(&lookup, &evaluate(&view, &graph, inputs, pinned));
+        if !differs.is_empty() {
+            return Ok(replayed(Verdict::Differs, differs));
+        }
+        if counts_other_touches(repo, &lookup, &view, &graph, progress)? {
+            let why = "other commits have touched the current nodes than the look-up counted";
+            return Ok(replayed(Verdict::HistoryChanged, vec![why.into()]));
+        }
+        return Ok(replayed(Verdict::Identical, differs));
     }
     let Some(recomputed) = from_ground(&lookup, &view) else {
         let why = "the pinned ground does not fit the candidates".into();
@@ -180,7 +185,7 @@ fn recompute(
         return Ok(replayed(Verdict::Differs, differs));
     }
     let graph = Graph::at(repo, lookup.pins.code, progress)?;
-    let today = evaluate(&view, &graph, inputs);
+    let today = evaluate(&view, &graph, inputs, Touches::Pinned(&lookup.ground));
     let result = Verdict::IdenticalWithGraphOf {
         extractor: inputs.extractor.clone(),
         differs_today: !differences(&lookup, &today).is_empty(),
@@ -256,24 +261,29 @@ fn digest_with(view: &View, removed: &[Tombstone]) -> RecordId {
 
 /// The scores recomputed from the pinned ground, without a graph.
 fn from_ground(lookup: &Lookup, view: &View) -> Option<Evaluated> {
+    let facts = facts_of(&lookup.attention.result);
+    evaluate_pinned(view, &lookup.attention.inputs, &lookup.ground, facts)
+}
+
+/// Whether history counts other touches today than the look-up pinned; not where the asked commit is no longer here.
+fn counts_other_touches(
+    repo: &Repo,
+    lookup: &Lookup,
+    view: &View,
+    graph: &Graph,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<bool, QueryError> {
     let inputs = &lookup.attention.inputs;
-    let question = crate::query::question(inputs);
-    let counts: Vec<usize> = score::candidates(view, &question)
-        .iter()
-        .map(|prior| prior.nodes.len())
-        .collect();
-    let grounds = score::unpack_ground(&lookup.ground, &counts)?;
-    let result = &lookup.attention.result;
-    let facts = FocusFacts {
-        size: result.focus_size,
-        expansion: result.focus_expansion.clone(),
-        hop_skipped: result.focus_hop_skipped,
-        unresolved: result.unresolved_nodes.clone(),
+    if inputs.policy.rule() != Some(Rule::Measured1) {
+        return Ok(false);
+    }
+    let window = match window(repo, inputs.policy.rule(), inputs.commit, progress) {
+        Ok(window) => window,
+        Err(RepoError::Missing { .. }) => return Ok(false),
+        Err(error) => return Err(error.into()),
     };
-    Some(Evaluated {
-        result: score::rank(view, &question, &grounds, facts),
-        ground: score::pack_ground(&grounds),
-    })
+    let today = evaluate(view, graph, inputs, Touches::Counted(&window));
+    Ok(today.ground != lookup.ground)
 }
 
 /// Where the recomputed bytes differ from the stored ones; empty when nothing does.
@@ -366,7 +376,8 @@ pub fn every_candidate(
         Some(evaluated) => evaluated.result,
         None => {
             let graph = Graph::at(repo, lookup.pins.code, progress)?;
-            evaluate(&view, &graph, &all.attention.inputs).result
+            let pinned = Touches::Pinned(&lookup.ground);
+            evaluate(&view, &graph, &all.attention.inputs, pinned).result
         }
     };
     let attention = Attention {

@@ -3,11 +3,16 @@
 //! In: any text. Out: the set of its tokens, sorted by their bytes. The rule is frozen with `seed/1`: its word list, its character
 //! ranges and the order of its steps. Never depends on anything but the text, this file, and the Unicode tables named in [`UNICODE`].
 
-use std::cmp::Ordering;
-use std::sync::LazyLock;
+mod terms;
+mod words;
 
-use unicode_general_category::{GeneralCategory, get_general_category};
+use std::cmp::Ordering;
+
 use unicode_normalization::UnicodeNormalization;
+
+use crate::token::words::{Class, SHORTEST, classify, is_function_word};
+
+pub use crate::token::terms::{Terms, terms};
 
 /// The versions of Unicode that tokens are made with: of the normalization, of the general categories, of the lower-case mapping.
 ///
@@ -31,12 +36,6 @@ const fn put_version(bytes: &mut [u8; 43], at: usize, version: (u8, u8, u8)) {
     bytes[at + 3] = b'0' + version.1 % 10;
     bytes[at + 5] = b'0' + version.2 % 10;
 }
-
-/// The function words (English, German), frozen as part of the rule: one a line.
-const FUNCTION_WORDS: &str = include_str!("token/function-words-1.txt");
-
-/// Fewest characters of a token that is not CJK (`scoring.md`, Tokens).
-const SHORTEST: usize = 3;
 
 /// The set of a text's tokens.
 ///
@@ -137,14 +136,6 @@ fn ascii(text: &str) -> Tokens {
     Tokens::sorted(text, spans)
 }
 
-/// What a character is to the rule.
-#[derive(Clone, Copy, PartialEq)]
-enum Class {
-    Word,
-    Cjk,
-    Border,
-}
-
 /// The rule as it is written.
 fn general(text: &str) -> Tokens {
     let lower = text.nfkc().collect::<String>().to_lowercase();
@@ -161,26 +152,6 @@ fn general(text: &str) -> Tokens {
     }
     push_stretch(&text, current, start, text.len(), length, &mut spans);
     Tokens::sorted(text, spans)
-}
-
-fn classify(character: char) -> Class {
-    use GeneralCategory as G;
-    match get_general_category(character) {
-        G::UppercaseLetter
-        | G::LowercaseLetter
-        | G::TitlecaseLetter
-        | G::ModifierLetter
-        | G::OtherLetter => {}
-        G::NonspacingMark | G::SpacingMark | G::EnclosingMark => {}
-        G::DecimalNumber | G::LetterNumber | G::OtherNumber => {}
-        _ => return Class::Border,
-    }
-    // The ranges of `scoring.md`, Tokens.
-    match u32::from(character) {
-        0x3005..=0x3007 | 0x3040..=0x30FF | 0x31F0..=0x31FF | 0x3400..=0x4DBF => Class::Cjk,
-        0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF => Class::Cjk,
-        _ => Class::Word,
-    }
 }
 
 /// Takes in one stretch of characters of one class, `length` of them.
@@ -234,33 +205,12 @@ fn compare(left_text: &str, left: &Span, right_text: &str, right: &Span) -> Orde
     })
 }
 
-/// Buckets by length and outer letters: a look-up asks this a million times, and most answers are found in an empty bucket.
-static BUCKETS: LazyLock<Vec<Vec<&'static str>>> = LazyLock::new(|| {
-    let mut buckets = vec![Vec::new(); 1024];
-    for word in FUNCTION_WORDS.lines().filter(|word| !word.is_empty()) {
-        buckets[bucket(word)].push(word);
-    }
-    buckets
-});
-
-fn bucket(word: &str) -> usize {
-    match word.as_bytes() {
-        [first, .., last] => {
-            (usize::from(*first) * 37 + usize::from(*last) * 5 + word.len()) % 1024
-        }
-        _ => 0,
-    }
-}
-
-fn is_function_word(word: &str) -> bool {
-    BUCKETS[bucket(word)].contains(&word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+    use unicode_general_category::{GeneralCategory, get_general_category};
 
     #[derive(serde::Deserialize)]
     struct Fixture {

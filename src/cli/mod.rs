@@ -5,6 +5,7 @@
 
 mod completions;
 mod context;
+mod eval;
 mod explain;
 mod failure;
 mod forget;
@@ -91,6 +92,8 @@ enum Command {
     Impact(impact::Args),
     /// Show the parts of the code around what a task is about
     Outline(outline::Args),
+    /// Measure how well the rules find what they should
+    Eval(eval::Args),
     /// Show or check the policy in force
     Policy(policy::Args),
     /// Print a completion script for a shell
@@ -141,6 +144,7 @@ fn answer(context: &Context, command: Command) -> anyhow::Result<std::process::E
         Command::Replay(args) => replay::run(context, &args),
         Command::Explain(args) => explain::run(context, &args),
         Command::Fsck(args) => fsck::run(context, &args),
+        Command::Eval(args) => eval::run(context, &args),
         Command::Quickstart(args) => quickstart::run(context, args),
         Command::Status(args) => status::run(context, &args),
         Command::Prune(args) => prune::run(context, &args),

@@ -86,7 +86,7 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
             .with_context(|| format!("cannot read {}", file.display()))?;
         query.policy = Some(Policy::parse(&text).with_context(|| file.display().to_string())?);
     }
-    let bar = context.bar("code graph");
+    let bar = context.bar("code and history");
     let answer = ask(&repo, &query, context.now()?, &|done, all| {
         bar.set(done, all)
     })?;
@@ -116,6 +116,9 @@ pub(super) fn warn(context: &Context, answer: &Answer) {
             "the content of {count} files is not in this partial clone, so their symbols are unknown (the first: {})",
             visible(first)
         ));
+    }
+    if answer.history_is_cut {
+        context.warn("history is shallow here: changes before its border do not count");
     }
     if let Some(why) = &answer.unwritten {
         context.warn(format!("the look-up was not recorded: {why}"));

@@ -111,6 +111,7 @@ pub(super) fn stored_report(
         masked: Vec::new(),
         broken: Vec::new(),
         missing: Vec::new(),
+        history_is_cut: false,
         unwritten: None,
     };
     Ok(task + &nodes + &human(context, &answer))

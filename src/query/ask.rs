@@ -1,6 +1,6 @@
 //! One look-up from question to answer.
 
-use super::evaluate::{evaluate, view_at, visible_digest};
+use super::evaluate::{Touches, evaluate, view_at, visible_digest, window};
 use super::report::block;
 use crate::graph::{EXTRACTOR, Graph, GraphError};
 use crate::id::{BlobId, CommitId, RecordId, TreeId};
@@ -108,6 +108,8 @@ pub struct Answer {
     pub broken: Vec<Broken>,
     /// Paths whose content is not in this (partial) clone, so that the graph lacks their symbols.
     pub missing: Vec<String>,
+    /// Whether history is shallow and ended before all commits were there in which the rule counts.
+    pub history_is_cut: bool,
     /// Why the look-up was not written, though it should have been.
     pub unwritten: Option<String>,
 }
@@ -120,7 +122,7 @@ impl Answer {
 }
 
 /// Answers a question. `now` is the clock of a look-up without `at`, and the day of writing; `progress` hears of the graph being
-/// built: files done, files in all.
+/// built and of history being read: files or commits done, files or commits in all.
 ///
 /// # Errors
 /// When repository, memory, graph or policy cannot be read. A store that cannot be written is no error: see [`Answer::unwritten`].
@@ -179,7 +181,8 @@ pub fn ask(
         session,
         time,
     };
-    let evaluated = evaluate(&view, &graph, &inputs);
+    let window = window(repo, inputs.policy.rule(), commit, progress)?;
+    let evaluated = evaluate(&view, &graph, &inputs, Touches::Counted(&window));
     let mut answer = Answer {
         id: None,
         attention: Attention {
@@ -193,6 +196,7 @@ pub fn ask(
         masked: what,
         broken,
         missing: graph.missing().to_vec(),
+        history_is_cut: window.is_cut,
         unwritten: None,
     };
     if query.record {

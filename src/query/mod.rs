@@ -13,6 +13,8 @@ mod report;
 pub use ask::{
     Answer, PATHS_ONLY, POLICY_PATH, Query, QueryError, ask, masked, policy_of, set_days,
 };
-pub(crate) use evaluate::question;
-pub use evaluate::{Evaluated, digest_of, evaluate, view_at, visible_digest};
+pub use evaluate::{
+    Evaluated, Touches, digest_of, evaluate, evaluate_pinned, facts_of, ground_without, view_at,
+    visible_digest, window,
+};
 pub use report::Report;

@@ -11,9 +11,10 @@ use crate::graph::{Edge, EdgeKind, Graph, Node, NodeKind, Resolution};
 use crate::id::{ObjectId, RecordId};
 use crate::policy::Policy;
 use crate::record::{Factors, Kind, Reason, Selection, Source, State, Time, Verdict};
-use crate::score::factors::{Question, candidates};
+use crate::score::factors::{Question, Read, candidates};
 use crate::score::focus::{FocusFacts, focus};
 use crate::score::ground::{Stand, ground, grounds, pack_ground, unpack_ground};
+use crate::score::weights::Weights;
 use crate::score::{factors, select};
 use crate::store::view::{Ending, Prior, View};
 
@@ -164,7 +165,7 @@ fn graph(
     Graph::from_parts(nodes, links)
 }
 
-fn prior(name: &str, text: &str, nodes: &[&str]) -> Prior {
+pub fn prior(name: &str, text: &str, nodes: &[&str]) -> Prior {
     let mut nodes: Vec<_> = nodes.iter().map(|node| (*node).to_owned()).collect();
     nodes.sort();
     Prior {
@@ -221,7 +222,11 @@ fn view(lookup: &Lookup) -> View {
 }
 
 fn rank(view: &View, question: &Question, grounds: &[Vec<Stand>], facts: FocusFacts) -> Selection {
-    let scored = factors::score(view, question, grounds);
+    let read = Read {
+        grounds,
+        ..Read::default()
+    };
+    let scored = factors::score(view, question, read);
     select::select(&scored, &view.replaced_by, question.policy, facts)
 }
 
@@ -239,6 +244,7 @@ fn answer(lookup: &Lookup) -> Selection {
         session: lookup.session.as_deref(),
         time: lookup.now,
         policy: &policy,
+        weights: Weights::frozen(),
     };
     let graph = graph(&lookup.graph.nodes, &lookup.graph.edges, &BTreeMap::new());
     let focus = focus(&graph, question.current_nodes, &policy);
@@ -326,6 +332,7 @@ fn question<'a>(policy: &'a Policy) -> Question<'a> {
         session: Some("me"),
         time: Time(0),
         policy,
+        weights: Weights::frozen(),
     }
 }
 
@@ -570,7 +577,7 @@ proptest! {
     fn packed_ground_comes_back(grounds in some_grounds()) {
         let counts: Vec<_> = grounds.iter().map(Vec::len).collect();
         let packed = pack_ground(&grounds);
-        prop_assert_eq!(unpack_ground(&packed, &counts), Some(grounds));
+        prop_assert_eq!(unpack_ground(&packed, &counts), Some((grounds, &[][..])));
         let mut more = counts.clone();
         more.push(9);
         prop_assert_eq!(unpack_ground(&packed[..packed.len() - 1], &counts), None);
@@ -581,8 +588,8 @@ proptest! {
     fn no_bytes_make_unpacking_fail_hard(bytes in any::<Vec<u8>>(), counts in proptest::collection::vec(0..9usize, 0..4)) {
         let mut bytes = bytes;
         bytes.insert(0, 1);
-        if let Some(grounds) = unpack_ground(&bytes, &counts) {
-            prop_assert_eq!(&pack_ground(&grounds), &bytes);
+        if let Some((grounds, rest)) = unpack_ground(&bytes, &counts) {
+            prop_assert_eq!([&pack_ground(&grounds), rest].concat(), bytes.clone());
         }
         prop_assert_eq!(unpack_ground(&bytes, &[usize::MAX, 2]), None);
         prop_assert_eq!(unpack_ground(&bytes, &[usize::MAX / 4]), None);

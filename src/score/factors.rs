@@ -1,4 +1,4 @@
-//! The factors of each candidate and the score they make: rule `seed/1` of `scoring.md`, in its order of operations.
+//! The factors of each candidate and the score they make: the rules of `scoring.md`, in their order of operations.
 //!
 //! In: the visible records, the question, what became of the candidates' nodes. Out: factors and scores in id order. A score depends
 //! on the question and the record alone, but for the verdict and the sessions that share its ground. Never decides what is selected.
@@ -8,10 +8,12 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::id::RecordId;
-use crate::policy::Policy;
+use crate::policy::{Policy, Rule};
 use crate::record::{Factors, Source, Time, Verdict};
 use crate::score::company::corroboration;
 use crate::score::ground::Stand;
+use crate::score::measured::{self, Asked};
+use crate::score::weights::Weights;
 use crate::store::view::{Ending, Prior, View};
 use crate::token::{Tokens, tokens};
 
@@ -30,6 +32,19 @@ pub struct Question<'a> {
     pub time: Time,
     /// Every number that can change the answer.
     pub policy: &'a Policy,
+    /// How much a term says under `measured/1`: the frozen table, but where a measurement leaves one history out.
+    pub weights: &'a Weights,
+}
+
+/// What a rule reads of code and history, one entry for each candidate in the order of [`candidates`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Read<'a> {
+    /// What became of each one's nodes; a missing entry counts as gone.
+    pub grounds: &'a [Vec<Stand>],
+    /// For each current node that it touches how often that has changed since; empty under `seed/1`.
+    pub touch_counts: &'a [Vec<u64>],
+    /// How many current nodes are there.
+    pub current: usize,
 }
 
 /// A candidate with what it earned.
@@ -45,6 +60,8 @@ pub struct Scored<'a> {
     pub factors: Factors,
     /// What it earned.
     pub score: f64,
+    /// Whether the rule lets it answer at all, whatever its score.
+    pub may_answer: bool,
 }
 
 /// The candidates in id order: every visible record within retention that is not of the asking session.
@@ -68,12 +85,8 @@ fn is_candidate(prior: &Prior, question: &Question) -> bool {
     prior.session.is_none() || prior.session.as_deref() != question.session
 }
 
-/// Scores every candidate, in id order; `grounds` has one entry for each, in the same order.
-pub fn score<'a>(
-    view: &'a View,
-    question: &Question,
-    grounds: &'a [Vec<Stand>],
-) -> Vec<Scored<'a>> {
+/// Scores every candidate, in id order.
+pub fn score<'a>(view: &'a View, question: &Question, read: Read<'a>) -> Vec<Scored<'a>> {
     let company = within_retention(view, question);
     let mut shared = Vec::with_capacity(company.len());
     for (prior, sessions) in company.iter().zip(corroboration(&company)) {
@@ -82,41 +95,59 @@ pub fn score<'a>(
         }
     }
     let verdicts = Verdicts::of(&view.endings);
-    let task = tokens(question.task);
+    let policy = question.policy;
+    let rule = policy.rule().unwrap_or_default();
+    let task = match rule {
+        Rule::Seed1 => Task::Seed1(tokens(question.task)),
+        Rule::Measured1 => Task::Measured1(Asked::new(question.task, question.weights)),
+    };
     let each = shared.par_iter().enumerate().with_min_len(64);
     each.map(|(at, (prior, sessions))| {
-        let ground = grounds.get(at).map_or(&[][..], Vec::as_slice);
+        let ground = read.grounds.get(at).map_or(&[][..], Vec::as_slice);
         let verdict = verdicts.latest(prior);
-        let factors = factors(question, &task, prior, ground, verdict, *sessions);
-        let score = total(&factors, question.policy);
+        let (semantic, structural, live_ratio, may_answer) = match &task {
+            Task::Seed1(task) => (
+                task.jaccard(&tokens(&prior.text)),
+                structural(ground, policy),
+                live_ratio(ground, prior.nodes.len(), policy),
+                true,
+            ),
+            Task::Measured1(asked) => {
+                let likeness = asked.likeness(prior);
+                let counts = read.touch_counts.get(at).map_or(&[][..], Vec::as_slice);
+                (
+                    measured::semantic(likeness),
+                    measured::structural(counts, read.current),
+                    measured::live_ratio(ground, prior.nodes.len()),
+                    measured::may_answer(likeness),
+                )
+            }
+        };
+        let factors = Factors {
+            semantic,
+            structural,
+            bonus: bonus(verdict, *sessions, policy),
+            recency: recency(question.time, prior.time, policy),
+            live_ratio,
+            corroboration: *sessions,
+        };
+        let score = total(&factors, policy);
         Scored {
             prior,
             ground,
             verdict,
             factors,
             score,
+            may_answer,
         }
     })
     .collect()
 }
 
-fn factors(
-    question: &Question,
-    task: &Tokens,
-    prior: &Prior,
-    ground: &[Stand],
-    verdict: Option<Verdict>,
-    corroboration: u64,
-) -> Factors {
-    let policy = question.policy;
-    Factors {
-        semantic: task.jaccard(&tokens(&prior.text)),
-        structural: structural(ground, policy),
-        bonus: bonus(verdict, corroboration, policy),
-        recency: recency(question.time, prior.time, policy),
-        live_ratio: live_ratio(ground, prior.nodes.len(), policy),
-        corroboration,
-    }
+/// The task, as the rule reads it.
+enum Task<'w> {
+    Seed1(Tokens),
+    Measured1(Asked<'w>),
 }
 
 /// (w_semantic · semantic + w_structural · structural + bonus) · recency · live_ratio. Adding zero at the end changes no value; it

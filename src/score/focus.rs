@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::graph::Graph;
-use crate::policy::Policy;
+use crate::policy::{Policy, Rule};
 
 /// What a look-up reports about its focus; enough to recompute a selection whose ground is pinned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,7 +57,8 @@ impl Focus {
     }
 }
 
-/// Expands the current nodes to everything beneath them, then widens by one hop, unless the policy has no hop or the focus is past its cap.
+/// Expands the current nodes to everything beneath them, then widens by one hop, unless the rule or the policy
+/// has no hop or the focus is past its cap.
 pub fn focus(graph: &Graph, current_nodes: &[String], policy: &Policy) -> Focus {
     let mut focus = Focus {
         members: vec![0; graph.len().div_ceil(64)],
@@ -79,7 +80,7 @@ pub fn focus(graph: &Graph, current_nodes: &[String], policy: &Policy) -> Focus 
         }
         focus.facts.expansion.insert(name.clone(), brought);
     }
-    if policy.structural_hops == 0 {
+    if policy.structural_hops == 0 || policy.rule() == Some(Rule::Measured1) {
         return focus;
     }
     focus.facts.hop_skipped = focus.facts.size > policy.max_focus_nodes;

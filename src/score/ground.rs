@@ -120,7 +120,7 @@ fn splits(name: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// The bytes that a look-up pins: a format byte; 3 bits for each node (2 for the state, 1 for the focus), lowest first; then the new
-/// name of each node that has moved, as a line, `\` and line break escaped with `\`.
+/// name of each node that has moved, as a line, `\` and line break escaped with `\`. What a rule reads besides is put behind it.
 pub fn pack_ground(grounds: &[Vec<Stand>]) -> Vec<u8> {
     let count = grounds.iter().map(Vec::len).sum::<usize>();
     let mut packed = vec![0; 1 + (3 * count).div_ceil(8)];
@@ -143,8 +143,11 @@ pub fn pack_ground(grounds: &[Vec<Stand>]) -> Vec<u8> {
     packed
 }
 
-/// Reads what [`pack_ground`] wrote, given how many nodes each candidate has; `None` when it is anything else.
-pub fn unpack_ground(packed: &[u8], counts: &[usize]) -> Option<Vec<Vec<Stand>>> {
+/// Reads what [`pack_ground`] wrote, given how many nodes each candidate has, and what stands behind it; `None` when it is anything else.
+pub fn unpack_ground<'p>(
+    packed: &'p [u8],
+    counts: &[usize],
+) -> Option<(Vec<Vec<Stand>>, &'p [u8])> {
     let (format, packed) = packed.split_first()?;
     let mut count = 0usize;
     for nodes in counts {
@@ -159,7 +162,7 @@ pub fn unpack_ground(packed: &[u8], counts: &[usize]) -> Option<Vec<Vec<Stand>>>
     if padding.is_some_and(|last| last >> (bits % 8) != 0) {
         return None;
     }
-    let mut names = lines(names)?.into_iter();
+    let mut rest = names;
     let mut at = 0;
     let mut next = || {
         let (byte, shift) = (at / 8, at % 8);
@@ -168,7 +171,7 @@ pub fn unpack_ground(packed: &[u8], counts: &[usize]) -> Option<Vec<Vec<Stand>>>
         at += 3;
         let state = state_of(bits & 3);
         let now = match state {
-            State::Moved => Some(names.next()?),
+            State::Moved => Some(line(&mut rest)?),
             _ => None,
         };
         let in_focus = bits & 4 != 0;
@@ -182,39 +185,27 @@ pub fn unpack_ground(packed: &[u8], counts: &[usize]) -> Option<Vec<Vec<Stand>>>
     for nodes in counts {
         grounds.push((0..*nodes).map(|_| next()).collect::<Option<Vec<_>>>()?);
     }
-    names.next().is_none().then_some(grounds)
+    Some((grounds, rest))
 }
 
-/// The packed ground without that of some candidates, given how many nodes each has and whether it stays; `None` when it is anything
-/// else.
-pub fn thin_ground(packed: &[u8], candidates: &[(usize, bool)]) -> Option<Vec<u8>> {
-    let counts: Vec<usize> = candidates.iter().map(|(nodes, _)| *nodes).collect();
-    let grounds = unpack_ground(packed, &counts)?.into_iter();
-    let kept = grounds.zip(candidates).filter(|(_, (_, stays))| *stays);
-    Some(pack_ground(
-        &kept.map(|(ground, _)| ground).collect::<Vec<_>>(),
-    ))
-}
-
-/// The escaped lines of a text; `None` when one is not ended, not UTF-8, or not escaped as [`pack_ground`] does.
-fn lines(bytes: &[u8]) -> Option<Vec<String>> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let unescape = |line: &str| {
-        let mut name = String::with_capacity(line.len());
-        let mut characters = line.strip_suffix('\n')?.chars();
-        while let Some(character) = characters.next() {
-            name.push(match character {
-                '\\' => match characters.next()? {
-                    '\\' => '\\',
-                    'n' => '\n',
-                    _ => return None,
-                },
-                plain => plain,
-            });
-        }
-        Some(name)
-    };
-    text.split_inclusive('\n').map(unescape).collect()
+/// Takes one escaped line off the front; `None` when it is not ended, not UTF-8, or not escaped as [`pack_ground`] does.
+fn line(rest: &mut &[u8]) -> Option<String> {
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    let text = std::str::from_utf8(&rest[..end]).ok()?;
+    *rest = &rest[end + 1..];
+    let mut name = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        name.push(match character {
+            '\\' => match characters.next()? {
+                '\\' => '\\',
+                'n' => '\n',
+                _ => return None,
+            },
+            plain => plain,
+        });
+    }
+    Some(name)
 }
 
 fn state_bits(state: State) -> u8 {

@@ -1,31 +1,32 @@
-//! Which records fit a task, by the rule `seed/1` of `scoring.md`: pure, and cannot fail.
+//! Which records fit a task, by the rules of `scoring.md`: pure, and cannot fail.
 //!
-//! In: the visible records, the question, the code graph. Out: a [`Selection`]. The graph is read only by [`focus`] and [`ground`], so
+//! In: the visible records, the question, the code graph, a window of history. Out: a [`Selection`]. Graph and window are read only by [`focus`], [`ground`] and
+//! [`touch`], so
 //! a replay can hand [`rank`] the ground that a look-up pinned instead. Never does I/O, never asks the clock.
 
 mod company;
 mod factors;
 mod focus;
 mod ground;
+mod measured;
 mod select;
+pub mod touch;
+mod weights;
 
 #[cfg(test)]
 mod conformance;
 
-pub use factors::{Question, Verdicts, candidates};
+pub use factors::{Question, Read, Scored, Verdicts, candidates, score};
 pub use focus::{Focus, FocusFacts, focus};
-pub use ground::{Stand, ground, grounds, pack_ground, thin_ground, unpack_ground};
+pub use ground::{Stand, ground, grounds, pack_ground, unpack_ground};
+pub use select::select;
+pub use weights::Weights;
 
 use crate::record::Selection;
 use crate::store::view::View;
 
-/// The selection. `grounds` has one entry for each of [`candidates`], in the same order; a missing one counts as gone.
-pub fn rank(
-    view: &View,
-    question: &Question,
-    grounds: &[Vec<Stand>],
-    focus_facts: FocusFacts,
-) -> Selection {
-    let scored = factors::score(view, question, grounds);
-    select::select(&scored, &view.replaced_by, question.policy, focus_facts)
+/// The selection, from what the rule read of code and history.
+pub fn rank(view: &View, question: &Question, read: Read, focus_facts: FocusFacts) -> Selection {
+    let scored = score(view, question, read);
+    select(&scored, &view.replaced_by, question.policy, focus_facts)
 }

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::id::RecordId;
-use crate::policy::{Policy, Selecting};
+use crate::policy::{Policy, Rule, Selecting};
 use crate::record::{Ground, Item, Reason, Rejected, Selection, State};
 use crate::score::factors::Scored;
 use crate::score::focus::FocusFacts;
@@ -36,9 +36,16 @@ pub fn select(
     let mut eligible: Vec<usize> = order.clone();
     eligible.retain(|at| fates[*at].reason.is_none());
     let best = eligible.first().map(|at| scored[*at].score);
-    let threshold = cut_off(policy, best);
-    for (place, at) in eligible.iter().enumerate() {
-        fates[*at].reason = turn_down(scored[*at].score, place as u64, threshold, policy);
+    let may_answer = |at: &&usize| scored[**at].may_answer;
+    let best_answer = eligible.iter().find(may_answer).map(|at| scored[*at].score);
+    let threshold = cut_off(policy, best_answer);
+    let mut place = 0;
+    for at in &eligible {
+        fates[*at].reason = match scored[*at].may_answer {
+            true => turn_down(scored[*at].score, place, threshold, policy),
+            false => Some(Reason::BelowFloor),
+        };
+        place += u64::from(scored[*at].may_answer);
     }
     let (mut items, mut rejected) = (Vec::new(), Vec::new());
     for at in order {
@@ -147,20 +154,25 @@ fn end_of_chain(
 fn cut_off(policy: &Policy, best: Option<f64>) -> f64 {
     match (policy.selection, best) {
         (Selecting::Threshold, _) => policy.score_threshold,
-        (Selecting::Rank, Some(best)) => policy.noise_floor.max(policy.rank_gap_ratio * best),
-        (Selecting::Rank, None) => policy.noise_floor,
+        (Selecting::Rank, Some(best)) => floor(policy).max(policy.rank_gap_ratio * best),
+        (Selecting::Rank, None) => floor(policy),
+    }
+}
+
+/// The lowest score that is ever selected.
+fn floor(policy: &Policy) -> f64 {
+    match (policy.selection, policy.rule().unwrap_or_default()) {
+        (Selecting::Threshold, _) => policy.score_threshold,
+        (Selecting::Rank, Rule::Seed1) => policy.noise_floor,
+        (Selecting::Rank, Rule::Measured1) => policy.answer_floor.unwrap_or_default(),
     }
 }
 
 /// Why the candidate at this place among the eligible is turned down; none where it is selected.
 fn turn_down(score: f64, place: u64, threshold: f64, policy: &Policy) -> Option<Reason> {
-    let floor = match policy.selection {
-        Selecting::Rank => policy.noise_floor,
-        Selecting::Threshold => policy.score_threshold,
-    };
     if score >= threshold {
         (place >= policy.top_k).then_some(Reason::BeyondTopK)
-    } else if score >= floor {
+    } else if score >= floor(policy) {
         Some(Reason::OutsideGap)
     } else {
         Some(Reason::BelowFloor)

@@ -8,11 +8,9 @@
 use std::collections::BTreeSet;
 
 use crate::id::{RecordId, TreeId};
-use crate::query::{question, view_at};
+use crate::query::{facts_of, ground_without, view_at};
 use crate::record::{Attention, Gone, Record, Time, Tombstone};
 use crate::repo::{Repo, RepoError};
-use crate::score;
-use crate::store::view::View;
 use crate::store::{
     ATTENTION, Corpus, Erasure, Fate, Lookup, NOTES, RECORDS, Store, StoreError, Stored, Swept,
 };
@@ -249,16 +247,12 @@ impl Sweeper<'_> {
             inputs.commit,
             inputs.time,
         );
-        let thin = |view: &View| {
-            let candidates = score::candidates(view, &question(inputs));
-            let candidates: Vec<(usize, bool)> = candidates
-                .iter()
-                .map(|prior| (prior.nodes.len(), !self.ids.contains(&prior.id)))
-                .collect();
-            score::thin_ground(&lookup.ground, &candidates)
-        };
+        let facts = facts_of(&lookup.attention.result);
         match view {
-            Ok(view) => Ok(thin(&view).unwrap_or_default()),
+            Ok(view) => {
+                let thin = ground_without(&view, inputs, &lookup.ground, &facts, self.ids);
+                Ok(thin.unwrap_or_default())
+            }
             Err(RepoError::Missing { .. }) => Ok(Vec::new()),
             Err(error) => Err(error),
         }

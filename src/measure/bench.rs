@@ -1,0 +1,138 @@
+//! The records that a labelled question is asked of (`scoring.md`, eval): what was known then, the newest of it.
+//!
+//! In: a repository, a case. Out: a [`Scene`]. Everything of one history is read once. Never writes but to derived caches.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use super::case::Case;
+use crate::graph::Graph;
+use crate::id::{CommitId, TreeId};
+use crate::query::QueryError;
+use crate::record::{Source, Time};
+use crate::repo::{Past, Repo, RepoError, Shared, WINDOW, Window, is_source};
+use crate::store::view::View;
+use crate::store::{Corpus, Store, Visible};
+
+/// Which records a case is asked of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Records {
+    /// Of those taken from commits that touch a source file and are no merge the newest so many, and of their nodes the source files.
+    Newest(usize),
+    /// All that were known at the commit, with all their nodes.
+    All,
+}
+
+/// One history, read once for all its cases.
+pub struct Bench {
+    shared: Mutex<Shared>,
+    corpus: Corpus,
+    past: Mutex<Past>,
+}
+
+/// One case with all it is asked of.
+pub struct Scene {
+    /// The commit it is asked at.
+    pub commit: CommitId,
+    /// Its tree.
+    pub tree: TreeId,
+    /// Its committer date.
+    pub clock: Time,
+    /// What was known.
+    pub view: View,
+    /// The window that touch counts are made from.
+    pub window: Window,
+    /// The commits of the records, newest first; the whole window when all records count.
+    pub newest: Window,
+}
+
+impl Bench {
+    /// Reads the memory of a repository.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn open(repo: &Repo) -> Result<Self, QueryError> {
+        let store = Store::new(repo);
+        Ok(Self {
+            shared: Mutex::new(repo.share()),
+            corpus: store.corpus(store.corpus_id()?)?,
+            past: Mutex::new(Past::open(repo)),
+        })
+    }
+
+    /// A handle for the calling thread.
+    pub fn repo(&self) -> Repo {
+        let shared = self.shared.lock();
+        shared
+            .expect("no thread stops while it holds the handle")
+            .local()
+    }
+
+    /// Keeps what was found out about history for the next time.
+    pub fn keep(&self, repo: &Repo) {
+        let past = self.past.lock();
+        past.expect("no thread stops while it walks history")
+            .keep(repo);
+    }
+
+    /// What a case is asked of.
+    ///
+    /// # Errors
+    /// When its commit names none, or history cannot be read.
+    pub fn scene(&self, repo: &Repo, case: &Case, records: Records) -> Result<Scene, QueryError> {
+        let commit = repo.commit_at(case.at.as_deref().unwrap_or("HEAD"))?;
+        let read = repo.commit(commit)?;
+        let clock = Time(read.time);
+        let most = match records {
+            Records::Newest(newest) => newest.max(WINDOW),
+            Records::All => WINDOW,
+        };
+        let mut newest = self.walk(repo, commit, most)?;
+        let window = Window {
+            commits: newest.commits[..WINDOW.min(newest.commits.len())].to_vec(),
+            is_cut: newest.is_cut,
+        };
+        let view = match records {
+            Records::Newest(count) => {
+                newest.commits.truncate(count);
+                let ancestors = newest.commits.iter().map(|commit| commit.id).collect();
+                let mut view = self.view(&ancestors, clock);
+                view.priors.retain(|prior| prior.source == Source::Commit);
+                for prior in &mut view.priors {
+                    prior.nodes.retain(|node| is_source(node));
+                }
+                view
+            }
+            Records::All => self.view(&repo.ancestors(commit)?, clock),
+        };
+        Ok(Scene {
+            commit,
+            tree: read.tree,
+            clock,
+            view,
+            window,
+            newest,
+        })
+    }
+
+    fn walk(&self, repo: &Repo, commit: CommitId, most: usize) -> Result<Window, RepoError> {
+        let past = self.past.lock();
+        let mut past = past.expect("no thread stops while it walks history");
+        past.window(repo, commit, most, &|_, _| {})
+    }
+
+    fn view(&self, ancestors: &BTreeSet<CommitId>, clock: Time) -> View {
+        self.corpus.view(&Visible::At { ancestors, clock })
+    }
+}
+
+/// The code graph of a scene: only its paths where nobody asks for symbols or edges.
+///
+/// # Errors
+/// When the tree cannot be read.
+pub fn graph(repo: &Repo, scene: &Scene, needs_symbols: bool) -> Result<Graph, QueryError> {
+    Ok(match needs_symbols {
+        true => Graph::at(repo, scene.tree, &|_, _| {})?,
+        false => Graph::of_paths(repo, scene.tree)?,
+    })
+}

@@ -1,0 +1,17 @@
+//! How well a rule finds what it should, and how often it answers when it should not: on labelled questions, beside what else one could
+//! type.
+//!
+//! In: lines of labelled questions, a repository with records. Out: figures. `case.rs` reads the lines, `bench.rs` gives each question its
+//! records, `ranker.rs` asks a rule or a baseline, `figures.rs` sums up. Never writes a record or a look-up, never prints.
+
+mod baseline;
+mod bench;
+mod case;
+mod eval;
+mod figures;
+mod ranker;
+
+pub use case::{Case, read_cases};
+pub use eval::{Eval, History, Options, eval};
+pub use figures::{Difference, Figures, Seen, difference, figures};
+pub use ranker::Ranker;
