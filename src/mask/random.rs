@@ -29,9 +29,17 @@ pub fn find_random(text: &str, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether a word names a mail or is a mangled symbol: as random as a key, and public.
+/// Whether a word names a mail, is a mangled symbol, or a public key of ssh (Base64 of its length and kind): as random as a key, and
+/// public.
 fn is_public(word: &[u8], after: Option<&u8>) -> bool {
-    after == Some(&b'@') || word.starts_with(b"_Z")
+    let public = [
+        &b"_Z"[..],
+        b"AAAAC3NzaC1",
+        b"AAAAB3NzaC1",
+        b"AAAAE2VjZHNh",
+        b"AAAAG",
+    ];
+    after == Some(&b'@') || public.iter().any(|start| word.starts_with(start))
 }
 
 fn is_random(before: &[u8], word: &[u8]) -> bool {

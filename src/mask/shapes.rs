@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use regex::{Captures, Regex};
 
-use crate::mask::span::{Span, is_mixed, span};
+use crate::mask::span::{MARK, Span, is_mixed, span};
 
 /// What a match must have beyond the form, where words have the form too.
 #[derive(Clone, Copy)]
@@ -61,7 +61,7 @@ const fn wordlike(
 }
 
 /// Prefixes and lengths as the issuers publish them for secret scanning; lengths as lower bounds, since they have grown before.
-static SHAPES: [Shape; 22] = [
+static SHAPES: [Shape; 37] = [
     shape(
         "private key",
         &["private key"],
@@ -80,7 +80,7 @@ static SHAPES: [Shape; 22] = [
     shape(
         "github token",
         &["gh"],
-        r"(?-u:\b)gh[opusr]_[A-Za-z0-9_]{30,}",
+        r"(?-u:\b)gh[opusr]_[A-Za-z0-9_]{30,}(?:\.[A-Za-z0-9_-]{16,}){0,2}",
     ),
     shape(
         "github token",
@@ -89,8 +89,8 @@ static SHAPES: [Shape; 22] = [
     ),
     shape(
         "gitlab token",
-        &["gl"],
-        r"(?-u:\b)gl(?:pat|ptt|dt|rt|cbt|ft|soat|agent|oas|imt|ffct)-[A-Za-z0-9_.-]{20,}",
+        &["gl", "gr1348941"],
+        r"(?-u:\b)(?:gl(?:pat|ptt|dt|rt|rtr|cbt|ft|soat|agent|oas|imt|ffct|wt)-[A-Za-z0-9_.-]{20,}|GR1348941[A-Za-z0-9_-]{20,})",
     ),
     shape(
         "slack token",
@@ -105,8 +105,8 @@ static SHAPES: [Shape; 22] = [
     shape("google key", &["aiza"], r"(?-u:\b)AIza[A-Za-z0-9_-]{35}"),
     shape(
         "google token",
-        &["gocspx-", "ya29."],
-        r"(?-u:\b)(?:GOCSPX-|ya29\.)[A-Za-z0-9_-]{20,}",
+        &["gocspx-", "ya29.", "1//0"],
+        r"(?-u:\b)(?:GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}|1//0[A-Za-z0-9_-]{40,})",
     ),
     shape(
         "stripe key",
@@ -146,6 +146,120 @@ static SHAPES: [Shape; 22] = [
         "vault token",
         &["hvs.", "hvb."],
         r"(?-u:\b)hv[sb]\.[A-Za-z0-9_-]{24,}",
+    ),
+    shape(
+        "aws key",
+        &["absk"],
+        r"(?-u:\b)ABSK[A-Za-z0-9+/]{100,}={0,2}",
+    ),
+    shape(
+        "azure secret",
+        &["q~"],
+        r"(?-u:\b)[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}",
+    ),
+    shape(
+        "azure signature",
+        &["sig="],
+        r"[?&]sig=([A-Za-z0-9%+/_-]{30,}=?)",
+    ),
+    shape(
+        "discord webhook",
+        &["/api/webhooks/"],
+        r"/api/webhooks/[0-9]{10,}/([A-Za-z0-9_-]{30,})",
+    ),
+    shape(
+        "telegram token",
+        &[":aa"],
+        r"(?-u:\b)[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}",
+    ),
+    shape(
+        "mailgun key",
+        &["key-"],
+        r"(?-u:\b)key-[0-9a-f]{32}(?-u:\b)",
+    ),
+    shape(
+        "mailchimp key",
+        &["-us"],
+        r"(?-u:\b)[0-9a-f]{32}-us[0-9]{1,2}(?-u:\b)",
+    ),
+    shape(
+        "databricks token",
+        &["dapi"],
+        r"(?-u:\b)dapi[0-9a-f]{32}(?-u:\b)",
+    ),
+    shape(
+        "terraform token",
+        &[".atlasv1."],
+        r"(?-u:\b)[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,}",
+    ),
+    shape(
+        "airtable token",
+        &["pat"],
+        r"(?-u:\b)pat[A-Za-z0-9]{14}\.[0-9a-f]{64}(?-u:\b)",
+    ),
+    shape(
+        "registry token",
+        &["cio", "oy2"],
+        r"(?-u:\b)(?:cio[A-Za-z0-9]{32}|oy2[a-z0-9]{43})(?-u:\b)",
+    ),
+    // Prefixes that words and names have too: what follows them is one run of letters and digits.
+    wordlike(
+        "api key",
+        Look::Digit,
+        &[
+            "gsk_",
+            "r8_",
+            "pplx-",
+            "xai-",
+            "ntn_",
+            "nfp_",
+            "pcsk_",
+            "rnd_",
+            "sbp_",
+            "pul-",
+            "shp",
+            "rubygems_",
+        ],
+        r"(?-u:\b)(?:gsk_|r8_|pplx-|xai-|ntn_|nfp_|pcsk_|rnd_|sbp_|pul-|shp(?:at|ss|ca|pa)_|rubygems_)[A-Za-z0-9]{30,}",
+    ),
+    wordlike(
+        "api key",
+        Look::Digit,
+        &[
+            "nrak-",
+            "lin_api_",
+            "lin_oauth_",
+            "sntrys_",
+            "sntryu_",
+            "glsa_",
+            "glc_",
+            "ccipat_",
+            "bkua_",
+            "dp.",
+            "atatt3x",
+            "cfpat-",
+            "pmak-",
+            "tskey-",
+            "hrku-",
+            "figd_",
+            "sq0",
+            "pscale_",
+            "lsv2_",
+            "sb_secret_",
+            "tvly-",
+        ],
+        r"(?-u:\b)(?:NRAK-|lin_(?:api|oauth)_|sntry[su]_|glsa_|glc_|CCIPAT_|bkua_|dp\.(?:pt|st|ct|sa|scim|audit)\.|ATATT3x|CFPAT-|PMAK-|tskey-[a-z]+-|HRKU-|figd_|sq0[a-z]{3}-|pscale_(?:tkn|pw|oauth)_|lsv2_(?:pt|sk)_|sb_secret_|tvly-)[A-Za-z0-9_=-]{20,}",
+    ),
+    shape(
+        "password",
+        &["machine"],
+        r"(?i-u:\bmachine)[ \t\r\n]+[^ \t\r\n]+[ \t\r\n]+(?i-u:login)[ \t\r\n]+[^ \t\r\n]+[ \t\r\n]+(?i-u:password)[ \t\r\n]+([^ \t\r\n]+)",
+    ),
+    // A user and a password for a client on the command line.
+    shape(
+        "password",
+        &["curl", "sshpass", "mysql"],
+        r#"(?:(?-u:\b)curl[ \t][^\r\n]*?(?:-u|--user)(?:[ \t]+|=)["']?[^ \t\r\n:"'`$]{1,64}:|(?-u:\b)sshpass[ \t]+-p[ \t]*["']?|(?-u:\b)mysql(?:dump|admin)?[ \t][^\r\n]*?[ \t]-p["']?)([^ \t\r\n"'`$-][^ \t\r\n"'`]{3,})"#,
     ),
     shape(
         "token",
@@ -217,7 +331,10 @@ pub fn find_shapes(text: &str, lower: &str, found: &mut Vec<Span>) {
     for shape in &SHAPES {
         for captures in shape.matches(text, lower) {
             let credential = captures.get(1).or_else(|| captures.get(0));
-            let credential = credential.filter(|found| shape.look.has(found.as_str()));
+            // A mark of ours in the place of a value was a credential in an earlier sweep.
+            let credential = credential.filter(|found| {
+                shape.look.has(found.as_str()) && !found.as_str().contains(MARK.trim_end())
+            });
             found.extend(credential.map(|found| span(found.range(), shape.kind)));
         }
     }
