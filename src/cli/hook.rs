@@ -135,17 +135,28 @@ fn put_there(context: &Context, with_notes: bool) -> anyhow::Result<()> {
         return context.print_json(&json!({"hooks": hooks, "config": config, "notes": with_notes}));
     }
     let mut text = human(&reports);
-    text.push_str(&format!("set in {}:\n", config.display()));
+    text.push_str(&format!(
+        "set in {}, at its end, below a comment that names this tool:\n",
+        config.display()
+    ));
     for (section, key, value) in settings {
-        text.push_str(&format!("  {section}.{key} = {value}\n"));
+        let why = match *key {
+            "hideRefs" => "who clones or fetches from here does not see it",
+            _ => "notes are kept",
+        };
+        text.push_str(&format!("  {section}.{key} = {value}    ({why})\n"));
     }
+    if with_notes {
+        text.push_str(&format!(
+            "notes: {NOTES}, shown by 'git log --notes=score-local', and by 'git log --all' as one commit\n"
+        ));
+    }
+    text.push_str(
+        "undo all of this, to the byte: git score-context hook uninstall\n\
+         without the tool: delete the files above, rename each *.score-context beside them back, delete the lines from the configuration\n",
+    );
     context.print(&text)?;
     context.say("hint: 'git score-context ingest' takes in what was committed before");
-    if with_notes {
-        context
-            .say("hint: 'git log --notes=score-local' shows what was decided beside each commit");
-    }
-    context.say("hint: 'git score-context hook uninstall' undoes all of this");
     Ok(())
 }
 
@@ -174,7 +185,9 @@ fn take_away(context: &Context) -> anyhow::Result<()> {
             config.display()
         ));
     }
-    context.print(&text)
+    context.print(&text)?;
+    context.say("hint: records and look-ups stay; the README says how to remove those too");
+    Ok(())
 }
 
 fn tell(context: &Context) -> anyhow::Result<()> {
@@ -287,20 +300,46 @@ fn in_a_word(done: Done) -> &'static str {
 }
 
 fn as_json(report: &Report) -> serde_json::Value {
-    json!({"file": report.file, "done": in_a_word(report.done)})
+    json!({"file": report.file, "done": in_a_word(report.done), "does": does(report.hook)})
+}
+
+/// What a hook does, for who has never heard of it.
+fn does(hook: Hook) -> &'static str {
+    match hook {
+        Hook::PostCommit => "takes in what a new commit decides",
+        Hook::PostMerge => "the same after a merge or a pull",
+        Hook::PostRewrite => "lets records follow an amend or a rebase",
+        Hook::PostApplypatch => "the same after 'git am'",
+        Hook::PrePush => "stops a push that would carry the memory",
+    }
 }
 
 fn human(reports: &[Report]) -> String {
     let line = |report: &Report| {
         let is_removal = matches!(report.done, Done::Removed | Done::NotThere);
+        let kept = || format!("{}.score-context", report.file.display());
         let earlier = match (report.earlier, is_removal) {
-            (None, _) => "",
-            (Some(_), true) => "; the earlier hook is back in its place",
-            (Some(Earlier::Runs), false) => "; the hook that was there before runs too",
-            (Some(Earlier::Off), false) => "; the hook that was there before stays switched off",
+            (None, _) => String::new(),
+            (Some(_), true) => "; the earlier hook is back in its place".to_owned(),
+            (Some(Earlier::Runs), false) => {
+                format!(
+                    "; the hook that was there before runs too, kept as {}",
+                    kept()
+                )
+            }
+            (Some(Earlier::Off), false) => {
+                format!(
+                    "; the hook that was there before stays switched off, kept as {}",
+                    kept()
+                )
+            }
+        };
+        let does = match is_removal {
+            true => String::new(),
+            false => format!("    ({})", does(report.hook)),
         };
         format!(
-            "{}: {}{earlier}\n",
+            "{}: {}{does}{earlier}\n",
             in_a_word(report.done),
             report.file.display()
         )

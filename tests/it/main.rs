@@ -10,6 +10,7 @@ mod fold;
 mod forget;
 mod graph;
 mod hook;
+mod hook_told;
 mod hooks_push;
 mod hooks_rewrite;
 mod impact;
