@@ -77,7 +77,7 @@ fn named(repo: &Repo, ids: &[String]) -> anyhow::Result<(BTreeSet<RecordId>, BTr
         }
         match corpus
             .find(id)
-            .or_else(|no_record| buried(&corpus, id).ok_or(no_record))
+            .or_else(|no_record| corpus.buried(id).ok_or(no_record))
         {
             Ok(record) => drop(records.insert(record)),
             Err(no_record) => match store.find_lookup(id) {
@@ -87,16 +87,6 @@ fn named(repo: &Repo, ids: &[String]) -> anyhow::Result<(BTreeSet<RecordId>, BTr
         }
     }
     Ok((records, lookups))
-}
-
-/// The one tombstone of a record whose id begins so.
-pub(super) fn buried(corpus: &Corpus, id: &str) -> Option<RecordId> {
-    let mut found = corpus
-        .tombstones
-        .keys()
-        .filter(|of| of.to_string().starts_with(id));
-    let first = found.next().copied();
-    first.filter(|_| found.next().is_none())
 }
 
 fn drop_lookups(repo: &Repo, ids: &BTreeSet<RecordId>) -> anyhow::Result<()> {

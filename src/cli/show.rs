@@ -7,7 +7,6 @@ use serde_json::json;
 
 use super::context::Context;
 use super::failure::usage;
-use super::forget::buried;
 use super::replay::stored_report;
 use crate::id::RecordId;
 use crate::record::Gone;
@@ -36,7 +35,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         }
         Ok(id) => id,
         Err(no_record) => match store.find_lookup(&args.id) {
-            Err(_) if buried(&corpus, &args.id).is_some() => {
+            Err(_) if corpus.buried(&args.id).is_some() => {
                 context.print(&tombstone(context, &corpus, &args.id)?)?;
                 return Ok(ExitCode::SUCCESS);
             }
@@ -56,7 +55,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 
 /// What is left of a record that is gone.
 fn tombstone(context: &Context, corpus: &Corpus, id: &str) -> anyhow::Result<String> {
-    let stone = buried(corpus, id).and_then(|id| corpus.tombstones.get(&id));
+    let stone = corpus.buried(id).and_then(|id| corpus.tombstones.get(&id));
     let stone = stone.context("it was found before")?;
     if context.json {
         let stone = json!({"id": stone.of, "record": null, "tombstone": stone});

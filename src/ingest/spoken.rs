@@ -276,10 +276,20 @@ impl<'a> Writer<'a> {
         let corpus = self.corpus.as_ref().expect("it was set above");
         let mut full = BTreeSet::new();
         for id in ids {
-            let id = corpus.find(id).map_err(SpeakError::Wrong)?;
+            let id = corpus
+                .find(id)
+                .map_err(|no_record| match corpus.buried(id) {
+                    Some(gone) if corpus.is_forgotten(gone) => {
+                        SpeakError::Wrong(format!("{gone} cannot be superseded: it was forgotten"))
+                    }
+                    Some(gone) => {
+                        SpeakError::Wrong(format!("{gone} cannot be superseded: it has expired"))
+                    }
+                    None => SpeakError::Wrong(no_record),
+                })?;
             if !corpus.reasoning.contains_key(&id) {
                 return wrong(format!(
-                    "{id} cannot be superseded: it is no reasoning record"
+                    "{id} cannot be superseded: it is no reasoning record, or has expired"
                 ));
             }
             full.insert(id);

@@ -287,6 +287,14 @@ impl Corpus {
         stone.is_some_and(|stone| stone.why == Gone::Forgotten)
     }
 
+    /// The one tombstone of a record whose id begins so.
+    pub fn buried(&self, prefix: &str) -> Option<RecordId> {
+        let all = self.tombstones.keys();
+        let mut found = all.filter(|of| of.to_string().starts_with(prefix));
+        let first = found.next().copied();
+        first.filter(|_| found.next().is_none())
+    }
+
     /// The records that count, merged with what their visible anchors say.
     pub fn view(&self, visible: &Visible<'_>) -> View {
         let reasoning = self

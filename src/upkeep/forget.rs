@@ -74,6 +74,10 @@ pub fn forget(
     for name in [RECORDS, ATTENTION, NOTES] {
         repo.empty_log(name)?;
     }
+    // A writer that died may have left the text in one; what cannot be removed is named by `fsck`.
+    for file in repo.left_over() {
+        drop(std::fs::remove_file(file));
+    }
     Ok(done)
 }
 

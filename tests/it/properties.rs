@@ -174,12 +174,16 @@ fn tombstone() -> impl Strategy<Value = Record> {
             Gone::Expired
         }
     });
-    let parts = (record_id(), why, vec(record_id(), 0..3));
-    parts.prop_map(|(of, why, supersedes)| {
-        Record::Tombstone(Tombstone {
-            supersedes,
-            ..Tombstone::new(of, why)
-        })
+    // What a tombstone says is what it took from the record and from its anchors.
+    let of = prop_oneof![reasoning(), outcome(), session(), task()];
+    let parts = (record_id(), why, of, vec(anchor(), 0..3));
+    parts.prop_map(|(of, why, record, anchors)| {
+        let mut stone = Tombstone::new(of, why);
+        stone.take(&record);
+        for anchor in anchors {
+            stone.take(&anchor);
+        }
+        Record::Tombstone(stone)
     })
 }
 

@@ -61,8 +61,8 @@ fn a_look_up_is_identical_whatever_happens_around_it() {
         );
     };
     identical("at once");
-    sandbox.step(200 * 86_400);
-    identical("much later");
+    sandbox.step(80 * 86_400);
+    identical("later");
     sandbox.record("the session cache is gone", &["src/cache.rs"]);
     identical("with more records");
     sandbox.commit(
@@ -78,6 +78,9 @@ fn a_look_up_is_identical_whatever_happens_around_it() {
     identical("with other code and another policy");
     sandbox.git(&["config", "score-context.retentionDays", "1"]);
     identical("with another retention");
+    // As long as nobody lets it go: the first write of a day would.
+    sandbox.step(200 * 86_400);
+    identical("much later");
     sandbox.collect_garbage();
     identical("after the clean-up");
     std::fs::remove_dir_all(sandbox.path(".git/score-context")).expect("removed");
