@@ -14,7 +14,7 @@ use crate::query::{
 use crate::record::{Attention, Inputs, Tombstone, Visibility, Was};
 use crate::repo::{Repo, RepoError};
 use crate::store::view::View;
-use crate::store::{Corpus, Lookup, Store, StoreError, Stored, Visible};
+use crate::store::{Lean, Lookup, Store, StoreError, Stored, Visible};
 
 /// What a replay came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +132,7 @@ fn recompute(
             vec![format!("rule {}", inputs.rule)],
         ));
     }
-    let corpus = store.corpus(lookup.pins.corpus)?;
+    let corpus = store.lean(lookup.pins.corpus)?;
     if let Err(why) = check_corpus(&lookup, &corpus) {
         return Ok(replayed(Verdict::Differs, vec![why]));
     }
@@ -209,7 +209,7 @@ fn check(lookup: &Lookup) -> Result<(), String> {
 }
 
 /// Whether a look-up pins the corpus that it read, or what `forget` has left of it: a tombstone for each record that is not there.
-fn check_corpus(lookup: &Lookup, corpus: &Corpus) -> Result<(), String> {
+fn check_corpus(lookup: &Lookup, corpus: &Lean) -> Result<(), String> {
     let (pinned, read) = (lookup.pins.corpus, lookup.attention.inputs.corpus);
     let removed = &lookup.attention.removed;
     let all_buried = removed.iter().all(|id| corpus.is_forgotten(*id));
@@ -221,9 +221,9 @@ fn check_corpus(lookup: &Lookup, corpus: &Corpus) -> Result<(), String> {
 }
 
 /// What is left of the records that were forgotten since.
-fn stones(lookup: &Lookup, corpus: &Corpus) -> Vec<Tombstone> {
+fn stones(lookup: &Lookup, corpus: &Lean) -> Vec<Tombstone> {
     let removed = lookup.attention.removed.iter();
-    let stones = removed.filter_map(|id| corpus.tombstones.get(id));
+    let stones = removed.filter_map(|id| corpus.tombstone(*id));
     stones.cloned().collect()
 }
 
@@ -367,7 +367,7 @@ pub fn every_candidate(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<(View, Attention), QueryError> {
     let inputs = &lookup.attention.inputs;
-    let corpus = Store::new(repo).corpus(lookup.pins.corpus)?;
+    let corpus = Store::new(repo).lean(lookup.pins.corpus)?;
     let view = view_at(repo, corpus, inputs.visibility, inputs.commit, inputs.time)?;
     let mut all = lookup.clone();
     all.attention.inputs.policy.rejected_k = u64::MAX;

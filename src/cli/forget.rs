@@ -10,7 +10,7 @@ use super::failure::usage;
 use crate::hook::notes;
 use crate::id::RecordId;
 use crate::repo::Repo;
-use crate::store::{Corpus, Erasure, Fate, NOTES, Store};
+use crate::store::{Erasure, Fate, NOTES, Store};
 use crate::upkeep::{Forgotten, forget};
 
 /// Remove a record for good, also from stored look-ups.

@@ -89,7 +89,7 @@ pub(super) fn stored_report(
 ) -> anyhow::Result<String> {
     let store = Store::new(repo);
     let lookup = store.lookup(stored)?;
-    let corpus = store.corpus(lookup.pins.corpus)?;
+    let corpus = store.lean(lookup.pins.corpus)?;
     let inputs = &lookup.attention.inputs;
     let view = view_at(repo, corpus, inputs.visibility, inputs.commit, inputs.time)?;
     if context.json {

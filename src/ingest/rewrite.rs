@@ -53,7 +53,7 @@ pub fn follow(
     if rewritten.is_empty() {
         return Ok(moved);
     }
-    let corpus = store.corpus(store.corpus_id()?)?;
+    let corpus = store.corpus_at(&rewritten.keys().copied().collect())?;
     let mut commits: BTreeMap<CommitId, Commit> = BTreeMap::new();
     let mut anchors = Vec::new();
     for (of, stands) in &corpus.anchors {

@@ -150,7 +150,7 @@ pub fn ask(
 
     let store = Store::new(repo);
     let corpus_id = store.corpus_id()?;
-    let mut corpus = store.corpus(corpus_id)?;
+    let mut corpus = store.lean(corpus_id)?;
     let broken = std::mem::take(&mut corpus.broken);
     let visibility = query.visibility.unwrap_or(match query.at {
         Some(_) => Visibility::Ancestors,

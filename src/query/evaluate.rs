@@ -9,7 +9,7 @@ use crate::record::{Inputs, Selection, Time, Visibility};
 use crate::repo::{Past, Repo, RepoError, WINDOW, Window};
 use crate::score::{self, FocusFacts, Question, Read, Stand, Weights, touch};
 use crate::store::view::{Prior, View};
-use crate::store::{Corpus, Visible};
+use crate::store::{Lean, Visible};
 
 /// What scoring made of the inputs.
 #[derive(Clone, Debug)]
@@ -195,7 +195,7 @@ fn question(inputs: &Inputs) -> Question<'_> {
 /// When the history of the commit cannot be walked.
 pub fn view_at(
     repo: &Repo,
-    corpus: Corpus,
+    corpus: Lean,
     visibility: Visibility,
     commit: Option<crate::id::CommitId>,
     clock: Time,

@@ -4,7 +4,7 @@ use super::base::{RECORDS, Store, StoreError};
 use super::find::{Found, find_ids};
 use super::layout::{Class, Edit, class_of};
 use super::notes::Noted;
-use super::transaction;
+use super::{lean, transaction};
 use crate::id::{RecordId, TreeId};
 use crate::record::{Anchor, Line, Record, Source, Time};
 use crate::repo::{Object, RepoError};
@@ -80,9 +80,14 @@ impl Store<'_> {
             return Ok(Vec::new());
         }
         let day = now.day();
-        transaction::edit(self.repo, RECORDS, self.patience, |root, written| {
+        let receipts = transaction::edit(self.repo, RECORDS, self.patience, |root, written| {
             self.edit_in(root, puts, &day, written)
-        })
+        })?;
+        // Whoever has written so many does not notice, and everybody after would.
+        if puts.len() > MOST_AS_SINGLES {
+            lean::bring_up(self.repo, self.corpus_id()?)?;
+        }
+        Ok(receipts)
     }
 
     fn edit_in(

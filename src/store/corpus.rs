@@ -92,21 +92,56 @@ impl Visible<'_> {
 }
 
 /// What one blob gave.
-struct Parsed {
+pub(super) struct Parsed {
     blob: Blob,
-    records: Vec<(RecordId, Range<usize>, Record)>,
-    broken: Vec<Broken>,
+    pub records: Vec<(RecordId, Range<usize>, Record)>,
+    pub broken: Vec<Broken>,
+}
+
+impl Parsed {
+    /// Of a blob whose records are known without its text.
+    pub(super) fn known(place: &Place, records: Vec<(RecordId, Record)>) -> Self {
+        let blob = Blob {
+            place: place.path(),
+            text: String::new(),
+        };
+        let records = records.into_iter();
+        Self {
+            blob,
+            records: records.map(|(id, record)| (id, 0..0, record)).collect(),
+            broken: Vec::new(),
+        }
+    }
+
+    /// The records with their lines.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (RecordId, &str, &Record)> {
+        let text = &self.blob.text;
+        let each = self.records.iter();
+        each.map(|(id, range, record)| (*id, &text[range.clone()], record))
+    }
 }
 
 /// Reads every record.
 pub(super) fn read(repo: &Repo, root: TreeId) -> Result<Corpus, RepoError> {
     let places = layout::places(repo, root)?;
+    Ok(read_places(repo, &places.iter().collect::<Vec<_>>()))
+}
+
+/// Reads every record of these places.
+pub(super) fn read_places(repo: &Repo, places: &[&Place]) -> Corpus {
     let shared = repo.share();
     let parsed: Vec<Parsed> = places
         .par_iter()
         .map_init(|| shared.local(), |repo, place| parse(repo, place))
         .collect();
-    Ok(Corpus::from_parsed(parsed))
+    let mut lines = Vec::new();
+    for (at, parsed) in parsed.iter().enumerate() {
+        let records = parsed.records.iter();
+        lines.extend(records.map(|(id, range, _)| (*id, (at, range.clone()))));
+    }
+    let mut corpus = Corpus::from_parsed(parsed);
+    corpus.lines = lines.into_iter().collect();
+    corpus
 }
 
 /// The text of a blob, or why there is none.
@@ -122,7 +157,7 @@ pub(super) fn text_of(repo: &Repo, place: &Place) -> Result<String, Broken> {
     }
 }
 
-fn parse(repo: &Repo, place: &Place) -> Parsed {
+pub(super) fn parse(repo: &Repo, place: &Place) -> Parsed {
     let (mut records, mut broken) = (Vec::new(), Vec::new());
     let named = text_of(repo, place).and_then(|text| match check_name(place, &text) {
         Ok(()) => Ok(text),
@@ -183,14 +218,14 @@ impl Store<'_> {
 }
 
 impl Corpus {
-    fn from_parsed(parsed: Vec<Parsed>) -> Self {
+    /// Everything but where the lines lie.
+    pub(super) fn from_parsed(parsed: Vec<Parsed>) -> Self {
         let mut corpus = Self::default();
-        let (mut lines, mut reasoning, mut anchors) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, parsed) in parsed.into_iter().enumerate() {
+        let (mut reasoning, mut anchors) = (Vec::new(), Vec::new());
+        for parsed in parsed {
             corpus.broken.extend(parsed.broken);
             corpus.blobs.push(parsed.blob);
-            for (id, range, record) in parsed.records {
-                lines.push((id, (at, range)));
+            for (id, _, record) in parsed.records {
                 match record {
                     Record::Session(session) => drop(corpus.sessions.insert(id, session)),
                     Record::Task(task) => drop(corpus.tasks.insert(id, task)),
@@ -206,7 +241,6 @@ impl Corpus {
         }
         // Sorted first and built at once: by far the most of a large corpus.
         corpus.reasoning = reasoning.into_iter().collect();
-        corpus.lines = lines.into_iter().collect();
         anchors.sort_by_key(|(of, id, _)| (*of, *id));
         anchors.dedup_by_key(|(_, id, _)| *id);
         let mut grouped: Vec<(RecordId, Vec<(RecordId, Anchor)>)> = Vec::new();

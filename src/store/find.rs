@@ -6,8 +6,11 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-use super::corpus::text_of;
+use super::corpus::{parse, text_of};
+use super::index::Index;
+use super::index::Keep;
 use super::layout::{self, Place};
+use super::lean::section_of;
 use crate::id::{CommitId, RecordId, TreeId};
 use crate::record::{Gone, Record};
 use crate::repo::{Repo, RepoError};
@@ -26,13 +29,42 @@ pub(super) struct Found {
     pub anchors: BTreeSet<(RecordId, Option<CommitId>)>,
 }
 
-/// What is there of the records `wanted`. Lines are hashed, which is ten times cheaper than parsing them.
+/// What is there of the records `wanted`. Only blobs that have one of them by the index, and those that are not indexed, are read; their
+/// lines are hashed, which is ten times cheaper than parsing them.
 pub(super) fn find_ids(
     repo: &Repo,
     root: TreeId,
     wanted: &BTreeSet<RecordId>,
 ) -> Result<Found, RepoError> {
-    let places = layout::places(repo, root)?;
+    /// A write waits, so that of the segments that a fold has made only these are indexed at once.
+    const SEGMENTS: usize = 2;
+    let all = layout::places(repo, root)?;
+    let index = Index::open(repo);
+    let mut stones = Found::default();
+    let (mut places, mut unindexed) = (Vec::new(), Vec::new());
+    for place in &all {
+        match index.ids(place) {
+            Some(ids) => {
+                for line in ids.stones.lines() {
+                    look_at(line, wanted, &mut stones);
+                }
+                if ids.has_any(wanted) {
+                    places.push(place);
+                }
+            }
+            None => {
+                places.push(place);
+                if !index.has(place) {
+                    unindexed.push(place);
+                }
+            }
+        }
+    }
+    let chosen = Keep::Few(SEGMENTS).choose(&unindexed);
+    let sections = chosen
+        .into_iter()
+        .map(|place| (place, section_of(&parse(repo, place))));
+    index.keep(repo, sections.collect(), &all);
     let look = |repo: &Repo, place: &Place| {
         let text = text_of(repo, place).unwrap_or_default();
         let mut found = Found::default();
@@ -51,7 +83,7 @@ pub(super) fn find_ids(
                 .collect()
         }
     };
-    let mut all = Found::default();
+    let mut all = stones;
     for found in found {
         all.records.extend(found.records);
         all.forgotten.extend(found.forgotten);

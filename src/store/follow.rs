@@ -9,7 +9,7 @@ use super::append::{Fresh, add_fresh};
 use super::base::{RECORDS, Store, StoreError};
 use super::corpus::Corpus;
 use super::layout::{Class, Edit};
-use super::{corpus, transaction};
+use super::{lean, transaction};
 use crate::id::RecordId;
 use crate::record::{Anchor, Record, Source, Time};
 
@@ -28,7 +28,8 @@ impl Store<'_> {
             let Some(root) = root else {
                 return Ok((None, 0));
             };
-            let corpus = corpus::read(self.repo, root)?;
+            let of = anchors.iter().map(|anchor| anchor.of).collect();
+            let corpus = lean::read_about(self.repo, root, &of)?;
             let (gone, fresh) = plan(&corpus, anchors);
             if fresh.is_empty() {
                 return Ok((None, 0));

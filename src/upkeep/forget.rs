@@ -12,7 +12,8 @@ use crate::query::{facts_of, ground_without, view_at};
 use crate::record::{Attention, Gone, Record, Time, Tombstone};
 use crate::repo::{Repo, RepoError};
 use crate::store::{
-    ATTENTION, Corpus, Erasure, Fate, Lookup, NOTES, RECORDS, Store, StoreError, Stored, Swept,
+    ATTENTION, Corpus, Erasure, Fate, Lean, Lookup, NOTES, RECORDS, Store, StoreError, Stored,
+    Swept,
 };
 
 /// What a forgetting did.
@@ -178,16 +179,16 @@ fn pinned_texts(
     Ok(texts)
 }
 
-/// A pinned corpus, before the records are taken out.
-fn read(store: &Store<'_>, id: TreeId) -> Result<Corpus, RepoError> {
-    store.corpus(id).map_err(|error| match error {
+/// A pinned corpus that could not be read, before the records were taken out.
+fn unread(id: TreeId) -> impl Fn(StoreError) -> RepoError {
+    move |error| match error {
         StoreError::Repo(error) => error,
         other => RepoError::Git {
             doing: format!("reading the corpus {id}"),
             cause: other.to_string(),
             transient: false,
         },
-    })
+    }
 }
 
 /// Says what becomes of each look-up.
@@ -212,10 +213,12 @@ impl Sweeper<'_> {
         if !holds {
             return Ok(Fate::Keep);
         }
-        let corpus = read(&store, lookup.pins.corpus)?;
+        let pinned = lookup.pins.corpus;
+        let corpus = store.corpus(pinned).map_err(unread(pinned))?;
         let held = |id: &&RecordId| corpus.line(**id).is_some();
         let removed: Vec<RecordId> = self.ids.iter().filter(held).copied().collect();
-        lookup.ground = self.ground(&lookup, corpus)?;
+        let lean = store.lean(pinned).map_err(unread(pinned))?;
+        lookup.ground = self.ground(&lookup, lean)?;
         let attention = &mut lookup.attention;
         attention.removed.extend(removed);
         attention.removed.sort();
@@ -242,7 +245,7 @@ impl Sweeper<'_> {
 
     /// The pinned ground without the records' part. Where the candidates cannot be told any more, nothing is left of it: such a
     /// look-up is not replayed from it either.
-    fn ground(&self, lookup: &Lookup, corpus: Corpus) -> Result<Vec<u8>, RepoError> {
+    fn ground(&self, lookup: &Lookup, corpus: Lean) -> Result<Vec<u8>, RepoError> {
         let inputs = &lookup.attention.inputs;
         let view = view_at(
             self.repo,

@@ -15,6 +15,7 @@ mod hooks_push;
 mod hooks_rewrite;
 mod impact;
 mod impact_more;
+mod index;
 mod ingest;
 mod inputs;
 mod layering;

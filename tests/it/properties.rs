@@ -187,7 +187,8 @@ fn tombstone() -> impl Strategy<Value = Record> {
     })
 }
 
-fn record() -> impl Strategy<Value = Record> {
+/// Any record.
+pub fn record() -> impl Strategy<Value = Record> {
     prop_oneof![
         reasoning(),
         outcome(),
