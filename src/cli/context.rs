@@ -43,6 +43,17 @@ pub(super) struct Context {
 }
 
 impl Context {
+    /// Without any option.
+    pub(super) fn plain() -> anyhow::Result<Self> {
+        Self::new(Global {
+            directory: None,
+            json: false,
+            color: clap::ColorChoice::Auto,
+            quiet: false,
+            verbose: false,
+        })
+    }
+
     pub(super) fn new(global: Global) -> anyhow::Result<Self> {
         let current = std::env::current_dir().context("cannot tell the current directory")?;
         let git_dir = std::env::var_os("GIT_DIR").filter(|value| !value.is_empty());

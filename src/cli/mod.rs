@@ -102,11 +102,27 @@ enum Command {
     Man(man::Args),
 }
 
+/// A call as our hooks make it, `hook run NAME [WORD]...`: a commit waits for it, and need not pay for the description of every command.
+fn hook_call(
+    mut arguments: impl Iterator<Item = std::ffi::OsString>,
+) -> Option<(String, Vec<String>)> {
+    let is_hook = arguments.next()? == "hook" && arguments.next()? == "run";
+    let words: Option<Vec<String>> = arguments.map(|word| word.into_string().ok()).collect();
+    let words = words?;
+    let (name, rest) = words.split_first()?;
+    // Whatever looks like an option is for the real parser.
+    let is_plain = is_hook && !words.iter().any(|word| word.starts_with('-'));
+    is_plain.then(|| (name.clone(), rest.to_vec()))
+}
+
 /// Parses the arguments and runs the command.
 ///
 /// # Errors
 /// Whatever kept the command from its answer; [`exit_code`] turns it into a message and a code.
 pub fn run() -> anyhow::Result<std::process::ExitCode> {
+    if let Some((name, rest)) = hook_call(std::env::args_os().skip(1)) {
+        return hook_run::run(&Context::plain()?, &name, &rest);
+    }
     let cli = Cli::parse();
     let context = Context::new(cli.global)?;
     let writes = cli.command.writes();

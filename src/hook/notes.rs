@@ -13,6 +13,11 @@ use crate::store::{Corpus, Noted, Store, StoreError, Visible};
 
 /// Longest text of a line, in characters.
 const LONGEST: usize = 200;
+/// Most lines of ours in a note, beside the one that says that there are more: an import may name ten thousand records of one commit,
+/// and every further one would write all of them again.
+const MOST: usize = 100;
+/// What stands after the last of so many lines.
+const MORE: &[u8] = b"and more: git score-context log";
 /// Digits of an id.
 const DIGITS: usize = 12;
 
@@ -148,7 +153,12 @@ fn ours(line: &[u8]) -> Option<Kind> {
 fn with(old: &[u8], new: &BTreeSet<Line>, keep: bool) -> Vec<u8> {
     let mut all = new.clone();
     let mut others: Vec<&[u8]> = Vec::new();
+    let mut has_more = false;
     for line in old.split_inclusive(|byte| *byte == b'\n') {
+        if line.trim_ascii_end() == MORE {
+            has_more |= keep;
+            continue;
+        }
         match ours(line.trim_ascii_end()) {
             Some(kind) if keep => drop(all.insert((kind, line.trim_ascii_end().to_vec()))),
             Some(_) => {}
@@ -162,7 +172,9 @@ fn with(old: &[u8], new: &BTreeSet<Line>, keep: bool) -> Vec<u8> {
     let others = others.concat();
     let others = others.trim_ascii();
     let mut note: Vec<u8> = Vec::new();
-    for (_, line) in &all {
+    has_more |= all.len() > MOST;
+    let lines = all.iter().take(MOST).map(|(_, line)| line.as_slice());
+    for line in lines.chain(has_more.then_some(MORE)) {
         note.extend_from_slice(line);
         note.push(b'\n');
     }
@@ -219,6 +231,28 @@ mod tests {
         ] {
             assert_eq!(ours(other.as_bytes()), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_note_stays_short() {
+        let line = |n: usize| {
+            (
+                Kind::Finding,
+                line(&noted(Kind::Finding, &format!("{n:05}"))),
+            )
+        };
+        let many: BTreeSet<_> = (0..10_000).map(line).collect();
+        let note = with(b"mine\n", &many, true);
+        let text = String::from_utf8(note.clone()).expect("UTF-8");
+        assert_eq!(text.lines().count(), MOST + 3, "{text}");
+        assert!(
+            text.ends_with("\nand more: git score-context log\n\nmine\n"),
+            "{text}"
+        );
+        assert_eq!(with(&note, &many, true), note);
+        // One more, which comes after all that is told.
+        assert_eq!(with(&note, &[line(20_000)].into(), true), note);
+        assert_eq!(with(&note, &BTreeSet::new(), false), b"mine\n");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::history::{self, Degree, Sources, Taken};
 use super::places::{Folders, StateFiles};
-use super::seen::{self, Mark, set_mark};
+use super::seen::{self, Mark};
 use crate::id::CommitId;
 use crate::record::Time;
 use crate::repo::{Repo, RepoError};
@@ -188,7 +188,7 @@ pub fn catch_up(
         // Only after the write: a process killed in between takes these commits again and adds nothing.
         for (mark, seen) in marks.iter().zip(&mut seens) {
             *seen = seen::advanced(seen, &links);
-            set_mark(repo, *mark, seen);
+            seen::move_mark(repo, *mark, seen, &links);
         }
     }
     report.masked.sort();

@@ -2,6 +2,9 @@
 //!
 //! Not seen is what is reachable from `HEAD` and from none of the tips, never what is younger than a date. A mark that is lost or
 //! unreadable only costs time: everything is taken again, and nothing is added.
+//!
+//! A line is a commit that was seen, then its parents, which are tips no longer. So a commit that a hook takes is one line at the end,
+//! which costs a tenth of a file that is renamed into place.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,6 +14,9 @@ use std::path::PathBuf;
 use crate::id::{CommitId, RecordId};
 use crate::repo::Repo;
 use crate::store::RECORDS;
+
+/// What the first line of a mark in a shallow history begins with.
+const BORDER: &str = "border ";
 
 /// Whose mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +55,7 @@ impl Mark {
             return None;
         }
         let text = fs::read_to_string(self.path(repo)).ok()?;
-        let tips = text.strip_prefix(&border(repo))?;
-        tips.lines().map(|line| line.parse().ok()).collect()
+        folded(text.strip_prefix(&border(repo))?)
     }
 }
 
@@ -71,6 +76,56 @@ pub fn set_mark(repo: &Repo, mark: Mark, tips: &BTreeSet<CommitId>) {
     drop(write());
 }
 
+/// The tips that the lines of a mark come to. A line that a dying process has left unfinished is passed over: its commit is taken once
+/// more. None of a text that is no mark at all, or the mark of a history that ended elsewhere.
+fn folded(text: &str) -> Option<BTreeSet<CommitId>> {
+    let mut tips = BTreeSet::new();
+    let mut is_mark = text.is_empty();
+    if text.starts_with(BORDER) {
+        return None;
+    }
+    for line in text.lines() {
+        let ids: Result<Vec<CommitId>, _> = line.split(' ').map(str::parse).collect();
+        let Ok(ids) = ids else { continue };
+        is_mark = true;
+        tips.extend(ids.first());
+        for parent in ids.iter().skip(1) {
+            tips.remove(parent);
+        }
+    }
+    is_mark.then_some(tips)
+}
+
+/// Moves a mark past these commits, each with its parents, to `seen`, what it comes to: by a few lines at its end where that can be.
+pub(super) fn move_mark(
+    repo: &Repo,
+    mark: Mark,
+    seen: &BTreeSet<CommitId>,
+    taken: &[(CommitId, Vec<CommitId>)],
+) {
+    /// A longer file is written anew, in its shortest form.
+    const LONGEST: u64 = 4096;
+    let append = || -> std::io::Result<bool> {
+        let mut file = fs::OpenOptions::new().append(true).open(mark.path(repo))?;
+        if taken.len() > 8 || file.metadata()?.len() > LONGEST || mark.read(repo).is_none() {
+            return Ok(false);
+        }
+        let mut lines = String::new();
+        for (id, parents) in taken {
+            let all: Vec<String> = std::iter::once(id)
+                .chain(parents)
+                .map(ToString::to_string)
+                .collect();
+            lines += &(all.join(" ") + "\n");
+        }
+        file.write_all(lines.as_bytes())?;
+        Ok(true)
+    };
+    if !append().unwrap_or(false) {
+        set_mark(repo, mark, seen);
+    }
+}
+
 /// Where history ended when the mark was set: what a deeper fetch brings lies behind the tips and was never seen. Empty where it is
 /// whole.
 fn border(repo: &Repo) -> String {
@@ -78,7 +133,7 @@ fn border(repo: &Repo) -> String {
     let digest = RecordId::of(format!("{commits:?}").as_bytes());
     match commits.is_empty() {
         true => String::new(),
-        false => format!("border {digest}\n"),
+        false => format!("{BORDER}{digest}\n"),
     }
 }
 
@@ -90,4 +145,31 @@ pub(super) fn advanced(
     let parents: BTreeSet<_> = taken.iter().flat_map(|(_, parents)| parents).collect();
     let all = seen.iter().copied().chain(taken.iter().map(|(id, _)| *id));
     all.filter(|tip| !parents.contains(tip)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_at_the_end_come_to_the_same_tips() {
+        let id =
+            |byte: u8| -> CommitId { format!("{byte:02x}").repeat(20).parse().expect("an id") };
+        let (a, b, c, d) = (id(1), id(2), id(3), id(4));
+        let tips = |text: &str| folded(text);
+        let whole = format!("{a}\n{b} {a}\n{c} {b}\n");
+        assert_eq!(tips(&whole), Some([c].into()));
+        assert_eq!(tips(&format!("{a}\n{b}\n{d} {a} {b}\n")), Some([d].into()));
+        assert_eq!(tips(&format!("{a}\n{b}\n")), Some([a, b].into()));
+        assert_eq!(tips(""), Some(BTreeSet::new()));
+        // Cut anywhere after its first line it is still a mark, and never one that has seen too much.
+        for at in format!("{a}\n").len()..whole.len() {
+            let cut = tips(&whole[..at]).expect("a mark");
+            assert!(cut.iter().all(|tip| [a, b, c].contains(tip)), "cut at {at}");
+        }
+        assert_eq!(tips("nothing of ours\n"), None);
+        assert_eq!(tips(&format!("{BORDER}x\n{a}\n")), None);
+        let torn = format!("{a}\n{}{c} {b}\n", &b.to_string()[..9]);
+        assert_eq!(tips(&torn), Some([a].into()));
+    }
 }

@@ -8,6 +8,9 @@ use gix::refs::{FullName, Target};
 use super::open::{Repo, RepoError, own, theirs};
 use crate::id::ObjectId;
 
+/// An object that was written so long before its reference is made young again. Far less than any limit of age that a clean-up has.
+const YOUNG: std::time::Duration = std::time::Duration::from_secs(60);
+
 /// How a compare-and-swap ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Swap {
@@ -112,6 +115,9 @@ impl Repo {
     /// unreachable for weeks: made young, as Git does when it writes an object again, it is spared by a clean-up with a limit of age.
     /// One that a clean-up without a limit has taken meanwhile is written again.
     ///
+    /// What lies in a file of its own is there; the repository is opened again, to see packs that are newer than this handle, only for
+    /// what does not: a commit pays for each opening.
+    ///
     /// # Errors
     /// When the object store cannot be written.
     pub fn settle(
@@ -119,16 +125,27 @@ impl Repo {
         objects: &[super::object::Object],
         reference: &str,
     ) -> Result<(), RepoError> {
-        let swapped = std::fs::metadata(self.common_dir().join(reference));
-        let young = swapped.and_then(|meta| meta.modified());
+        let modified = |path: &std::path::Path| std::fs::metadata(path)?.modified();
+        let swapped = modified(&self.common_dir().join(reference));
+        let mut fresh = None;
         for object in objects {
-            if let (Ok(young), Ok(file)) = (&young, std::fs::File::open(self.loose_file(object.id)))
-            {
-                // Another's file cannot be touched; then it is as safe as any object that Git writes.
-                drop(file.set_modified(*young));
+            let file = self.loose_file(object.id);
+            if let Ok(written) = modified(&file) {
+                if let Ok(swapped) = swapped
+                    && written + YOUNG < swapped
+                {
+                    // Another's file cannot be touched; then it is as safe as any object that Git writes.
+                    let file = std::fs::File::open(&file);
+                    drop(file.and_then(|file| file.set_modified(swapped)));
+                }
+                continue;
             }
-            if !self.has(object.id) {
-                self.rewrite(object)?;
+            let fresh = match &mut fresh {
+                Some(fresh) => fresh,
+                none => none.insert(self.reopen()?),
+            };
+            if !fresh.has(object.id) {
+                fresh.rewrite(object)?;
             }
         }
         Ok(())

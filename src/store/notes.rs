@@ -1,14 +1,14 @@
 //! The notes that Git shows beside commits: `refs/notes/score-local`.
 //!
-//! In: what the text of a commit's note is to become. Out: one commit without parents on a tree of notes, fanned out by the first two
-//! digits; Git reads any fan-out, and any that Git has made is read here. What a note says, and which part of it is ours, is not known
+//! In: what the text of a commit's note is to become. Out: one commit without parents on a tree of notes, many of them fanned out by
+//! the first two digits; Git reads any fan-out, and any that Git has made is read here. What a note says, and which part of it is ours, is not known
 //! here. Needs no identity, and signs nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::base::{Store, StoreError};
 use super::transaction::{self, New};
-use crate::id::{BlobId, CommitId, RecordId, TreeId};
+use crate::id::{BlobId, CommitId, ObjectId, RecordId, TreeId};
 use crate::record::Kind as Said;
 use crate::repo::{Entry, Kind, Mode, Object, Repo, RepoError};
 
@@ -16,6 +16,8 @@ use crate::repo::{Entry, Kind, Mode, Object, Repo, RepoError};
 pub const NOTES: &str = "refs/notes/score-local";
 /// Digits of a commit's name that make a folder.
 const FAN: usize = 2;
+/// Up to so many notes lie side by side, as Git itself lets few of them: a commit with a decision writes one tree less.
+const MOST_FLAT: usize = 64;
 
 /// A record that the note of a commit tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +106,18 @@ fn edit(
     text: &dyn Fn(CommitId, &[u8]) -> Vec<u8>,
     written: &mut Vec<Object>,
 ) -> Result<Vec<Entry>, RepoError> {
+    let is_flat = root.len() + commits.len() <= MOST_FLAT
+        && root.iter().all(|entry| entry.mode == Mode::File);
+    if is_flat {
+        for commit in commits {
+            let name = commit.to_string();
+            let old = take_file(&mut root, &name);
+            if let Some(id) = renew(repo, *commit, &old, text, written)? {
+                root.push(file(name, id));
+            }
+        }
+        return Ok(root);
+    }
     let mut folders: BTreeMap<String, Vec<(CommitId, String)>> = BTreeMap::new();
     for commit in commits {
         let name = commit.to_string();
@@ -122,13 +136,7 @@ fn edit(
         for (commit, rest) in notes {
             let mut blobs = take_file(&mut root, &format!("{folder}{rest}"));
             blobs.extend(take(repo, &mut entries, &rest, written)?);
-            let mut old = Vec::new();
-            for blob in blobs {
-                old.extend(repo.blob(blob)?.unwrap_or_default());
-            }
-            let new = text(commit, &old);
-            if !new.is_empty() {
-                let id = repo.write(Kind::Blob, new, written)?;
+            if let Some(id) = renew(repo, commit, &blobs, text, written)? {
                 entries.push(file(rest, id));
             }
         }
@@ -140,6 +148,25 @@ fn edit(
         }
     }
     Ok(root)
+}
+
+/// Writes the note that a commit gets in the place of these; none where it gets none.
+fn renew(
+    repo: &Repo,
+    commit: CommitId,
+    blobs: &[BlobId],
+    text: &dyn Fn(CommitId, &[u8]) -> Vec<u8>,
+    written: &mut Vec<Object>,
+) -> Result<Option<ObjectId>, RepoError> {
+    let mut old = Vec::new();
+    for blob in blobs {
+        old.extend(repo.blob(*blob)?.unwrap_or_default());
+    }
+    let new = text(commit, &old);
+    match new.is_empty() {
+        true => Ok(None),
+        false => repo.write(Kind::Blob, new, written).map(Some),
+    }
 }
 
 /// Takes the note named `rest` out of the entries of a folder, or out of the folders below it.
@@ -177,7 +204,7 @@ fn take_file(entries: &mut Vec<Entry>, name: &str) -> Vec<BlobId> {
         .collect()
 }
 
-fn file(path: String, id: crate::id::ObjectId) -> Entry {
+fn file(path: String, id: ObjectId) -> Entry {
     Entry {
         path,
         mode: Mode::File,
@@ -185,7 +212,7 @@ fn file(path: String, id: crate::id::ObjectId) -> Entry {
     }
 }
 
-fn directory(path: String, id: crate::id::ObjectId) -> Entry {
+fn directory(path: String, id: ObjectId) -> Entry {
     Entry {
         path,
         mode: Mode::Directory,

@@ -102,7 +102,7 @@ fn attempt<T>(
     // Acknowledged means there, as a handle that has not seen the writing sees it. A `gc --prune=now` that began before the swap was
     // seen to take an acknowledged tip; once it is over, what it took can be written again.
     while repo.gc_is_running() && wait.once_more() {}
-    repo.reopen()?.settle(&written, reference)?;
+    repo.settle(&written, reference)?;
     repo.sync(&written, reference)?;
     Ok(Some(done))
 }
