@@ -6,8 +6,12 @@
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 pub use headings::{Heading, after_front_matter, headings, plain};
+use marks::{CLOSING, OPENING};
+pub use section::{NONE_YET, SECTION, task_of, with_section};
 
 mod headings;
+mod marks;
+mod section;
 
 use crate::id::RecordId;
 use crate::policy::Policy;
@@ -34,8 +38,6 @@ pub struct Shown<'a> {
     pub score: Option<f64>,
 }
 
-const OPENING: &str = "<untrusted-prior-context hash=\"";
-const CLOSING: &str = "</untrusted-prior-context>";
 /// Hexadecimal digits of the payload's hash in the opening mark.
 const HASH_DIGITS: usize = 16;
 /// Bytes of the two marks, the hash, and the line break between them: no block is shorter, whatever its limit.

@@ -30,6 +30,7 @@ pub(super) struct Global {
 }
 
 /// What every command gets.
+#[derive(Clone)]
 pub(super) struct Context {
     directory: PathBuf,
     git_dir: Option<PathBuf>,

@@ -15,6 +15,7 @@ mod hook;
 mod hook_run;
 mod impact;
 mod ingest;
+mod inject;
 mod log;
 mod log_others;
 mod man;
@@ -58,6 +59,8 @@ struct Cli {
 enum Command {
     /// Ask what was decided that matters for a task
     Query(query::Args),
+    /// Put what was decided before into a planner's prompt
+    Inject(inject::Args),
     /// Remember a decision, finding, assumption, constraint or rejected option
     Record(record::Args),
     /// Remember how a task ended
@@ -124,7 +127,12 @@ pub fn run() -> anyhow::Result<std::process::ExitCode> {
         return hook_run::run(&Context::plain()?, &name, &rest);
     }
     let cli = Cli::parse();
-    let context = Context::new(cli.global)?;
+    let context = match (Context::new(cli.global), &cli.command) {
+        (Ok(context), _) => context,
+        // A prompt is never lost, whatever is wrong with where it was asked.
+        (Err(error), Command::Inject(args)) => return inject::run(Err(error), args),
+        (Err(error), _) => return Err(error),
+    };
     let writes = cli.command.writes();
     let code = answer(&context, cli.command)?;
     if writes {
@@ -139,9 +147,11 @@ impl Command {
     fn writes(&self) -> bool {
         match self {
             Command::Query(args) => args.is_recorded(),
-            Command::Record(_) | Command::Outcome(_) | Command::Session(_) | Command::Ingest(_) => {
-                true
-            }
+            Command::Inject(_)
+            | Command::Record(_)
+            | Command::Outcome(_)
+            | Command::Session(_)
+            | Command::Ingest(_) => true,
             _ => false,
         }
     }
@@ -150,6 +160,7 @@ impl Command {
 fn answer(context: &Context, command: Command) -> anyhow::Result<std::process::ExitCode> {
     match command {
         Command::Query(args) => query::run(context, args),
+        Command::Inject(args) => inject::run(Ok(context), &args),
         Command::Record(args) => record::run(context, args),
         Command::Outcome(args) => outcome::run(context, args),
         Command::Session(args) => session::run(context, args),

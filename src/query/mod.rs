@@ -17,4 +17,4 @@ pub use evaluate::{
     Evaluated, Touches, digest_of, evaluate, evaluate_pinned, facts_of, ground_without, view_at,
     visible_digest, window,
 };
-pub use report::Report;
+pub use report::{Report, block};

@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn only_headings_of_the_top_level_count() {
-        let text = "---\ntitle: x\n# no\n---\n# One `two`\n\n```\n# no\n```\n<!--\n# no\n-->\n> # no\n\n- # no\n\n   ## Three ##\nFour\n====\n    # no\n~~~~\n# no\n```\n# no\n";
+        let text = "---\ntitle: x\n# no\n---\n# One `two`\n\n```\n# no\n```\n<!--\n# no\n-->\n> # no\n\n- # no\n\nb\n   ## Three ##\nFour\n====\n    # no\n~~~~\n# no\n```\n# no\n";
         let right = [
             (1, "One two".to_owned(), "# One `two`"),
             (2, "Three".to_owned(), "   ## Three ##"),

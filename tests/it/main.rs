@@ -17,6 +17,7 @@ mod impact;
 mod impact_more;
 mod index;
 mod ingest;
+mod inject;
 mod inputs;
 mod layering;
 mod measured;
