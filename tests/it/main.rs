@@ -13,6 +13,7 @@ mod hook;
 mod hook_told;
 mod hooks_push;
 mod hooks_rewrite;
+mod hostile;
 mod impact;
 mod impact_more;
 mod index;
