@@ -117,6 +117,14 @@ impl Context {
         Ok(Repo::open(&self.directory, self.git_dir.as_deref())?)
     }
 
+    /// The same, standing in another directory.
+    pub(super) fn in_directory(&self, directory: &Path) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            ..self.clone()
+        }
+    }
+
     /// Where the command runs.
     pub(super) fn directory(&self) -> &Path {
         &self.directory

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::context::Context;
 use super::hook_run;
+use super::prompt;
 use crate::hook::block::{self, Setting};
 use crate::hook::{
     Done, Earlier, Hook, HookError, Place, Report, State, Status, install, notes, place, status,
@@ -59,6 +60,17 @@ enum Action {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         rest: Vec<String>,
     },
+    /// What an agent's own program calls before a prompt: reads its JSON, prints what was decided before
+    Prompt {
+        /// The program: claude-code, codex, vscode, cursor or gemini; whatever follows is passed over
+        // Not one argument of its own type: a usage error would keep the prompt from being sent.
+        #[arg(
+            value_name = "CLIENT",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        client: Vec<String>,
+    },
     /// The notes that `git log --notes=score-local` shows
     Notes {
         /// Make them what the records say
@@ -67,12 +79,22 @@ enum Action {
     },
 }
 
+impl Args {
+    /// Whether a prompt waits for the answer.
+    pub(super) fn is_prompt(&self) -> bool {
+        matches!(self.action, Action::Prompt { .. })
+    }
+}
+
 pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     match &args.action {
         Action::Install { no_notes } => put_there(context, !no_notes)?,
         Action::Uninstall => take_away(context)?,
         Action::Status => tell(context)?,
         Action::Run { name, rest } => return hook_run::run(context, name, rest),
+        Action::Prompt { client } => {
+            return prompt::run(context, client.first().map(String::as_str));
+        }
         Action::Notes { .. } => {
             let repo = context.repo()?;
             if !notes::wanted(&repo) {

@@ -3,6 +3,7 @@
 //! In: arguments, standard input, the environment, the clock. Out: data on standard output, talk on standard error, an exit code.
 //! Everything that is known about the memory itself lies in the rooms to the left.
 
+mod agent;
 mod completions;
 mod context;
 mod eval;
@@ -22,6 +23,7 @@ mod man;
 mod outcome;
 mod outline;
 mod policy;
+mod prompt;
 mod prune;
 mod query;
 mod quickstart;
@@ -89,6 +91,8 @@ enum Command {
     Prune(prune::Args),
     /// Install or remove the Git hooks
     Hook(hook::Args),
+    /// Register with the program that runs your agent
+    Agent(agent::Args),
     /// Show the code graph of a commit
     Graph(graph::Args),
     /// Show what a change of signatures breaks
@@ -129,8 +133,11 @@ pub fn run() -> anyhow::Result<std::process::ExitCode> {
     let cli = Cli::parse();
     let context = match (Context::new(cli.global), &cli.command) {
         (Ok(context), _) => context,
-        // A prompt is never lost, whatever is wrong with where it was asked.
+        // A prompt is never lost or held up, whatever is wrong with where it was asked.
         (Err(error), Command::Inject(args)) => return inject::run(Err(error), args),
+        (Err(error), Command::Hook(args)) if args.is_prompt() => {
+            return Ok(prompt::give_up(&error));
+        }
         (Err(error), _) => return Err(error),
     };
     let writes = cli.command.writes();
@@ -142,16 +149,14 @@ pub fn run() -> anyhow::Result<std::process::ExitCode> {
 }
 
 impl Command {
-    /// Whether the command adds to the memory, so that it may do the day's upkeep after it has answered. Hooks never do: a commit
-    /// pays for its own records only.
+    /// Whether the command adds to the memory, so that it may do the day's upkeep after it has answered. Hooks and prompts never do: they
+    /// pay for their own only.
     fn writes(&self) -> bool {
         match self {
             Command::Query(args) => args.is_recorded(),
-            Command::Inject(_)
-            | Command::Record(_)
-            | Command::Outcome(_)
-            | Command::Session(_)
-            | Command::Ingest(_) => true,
+            Command::Record(_) | Command::Outcome(_) | Command::Session(_) | Command::Ingest(_) => {
+                true
+            }
             _ => false,
         }
     }
@@ -176,6 +181,7 @@ fn answer(context: &Context, command: Command) -> anyhow::Result<std::process::E
         Command::Status(args) => status::run(context, &args),
         Command::Prune(args) => prune::run(context, &args),
         Command::Hook(args) => hook::run(context, &args),
+        Command::Agent(args) => agent::run(context, &args),
         Command::Graph(args) => graph::run(context, &args),
         Command::Impact(args) => impact::run(context, &args),
         Command::Outline(args) => outline::run(context, args),

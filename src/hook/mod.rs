@@ -8,12 +8,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use client::{Client, File};
 pub use files::{Earlier, HookError};
 use files::{Files, cannot, earlier, is_current, is_there, look, put, same, write};
 use script::Found;
 pub use script::{Hook, guard};
 
 pub mod block;
+mod client;
 mod files;
 pub mod notes;
 mod script;

@@ -141,6 +141,30 @@ fn the_same_block_on_every_surface() {
 }
 
 #[test]
+fn the_hook_of_a_prompt_shows_the_same_and_is_bounded() {
+    let (sandbox, _) = sandbox(1_000_000);
+    for (client, event) in [
+        ("claude-code", "UserPromptSubmit"),
+        ("codex", "UserPromptSubmit"),
+        ("gemini", "BeforeAgent"),
+    ] {
+        let call = serde_json::json!({"session_id": "s", "hook_event_name": event, "prompt": "session cache"});
+        let out = sandbox
+            .feed(call.to_string().as_bytes(), 0, &["hook", "prompt", client])
+            .out;
+        assert!(out.chars().count() <= 9_000, "{}", out.chars().count());
+        let answer: Value = serde_json::from_str(&out).expect("one JSON document");
+        assert_eq!(
+            answer.as_object().map(serde_json::Map::len),
+            Some(1),
+            "no decision, no continue"
+        );
+        assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
+        check_block(&string(&answer["hookSpecificOutput"]["additionalContext"]));
+    }
+}
+
+#[test]
 fn every_limit_leaves_one_whole_block() {
     let (sandbox, _) = sandbox(4_000);
     // Every byte of the limit is gone through where the block is made (`src/render.rs`); here the way to it.

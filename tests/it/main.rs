@@ -1,5 +1,6 @@
 //! Tests against the outside: the real `git`, real repositories in temporary directories, and the source tree itself.
 
+mod agents;
 mod cases;
 mod catch_up;
 mod choice;

@@ -1,0 +1,184 @@
+//! `hook prompt`: what an agent's own program calls before a prompt goes to the model.
+//!
+//! In: that program's JSON on standard input. Out: what was decided before, in the form it takes, at most 9,000 characters; nothing
+//! where there is nothing, or where this session has been told the same already. Exit 0 always: some programs take any other code for
+//! a refusal of the prompt.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+
+use super::context::Context;
+use super::inject::{Request, find, trace};
+use crate::hook::Client;
+use crate::id::RecordId;
+
+/// So long a prompt waits.
+const LIMIT: Duration = Duration::from_secs(5);
+/// More is cut or put into a file by the programs that call.
+const MOST_OUTPUT: usize = 9_000;
+/// A block of so many bytes stays within that: JSON writes at most two characters for each of ours.
+const MOST_BLOCK: u64 = 4_400;
+/// More than this is no prompt.
+const MOST_INPUT: u64 = 8 * 1024 * 1024;
+/// What was told to a session is forgotten after so long.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// Answers one call. A client that is not known, or none, gets nothing.
+pub(super) fn run(context: &Context, client: Option<&str>) -> anyhow::Result<ExitCode> {
+    let begun = Instant::now();
+    match client.and_then(Client::of) {
+        None => trace("hook prompt", "no client of this name is known", begun),
+        Some(client) => match answer(context, client, begun) {
+            // A closed pipe is nothing to be told.
+            Ok(Some(text)) => drop(context.print(&text)),
+            Ok(None) => {}
+            Err(error) => trace("hook prompt", &format!("{error:#}"), begun),
+        },
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The answer where there is not even a place to ask in.
+pub(super) fn give_up(error: &anyhow::Error) -> ExitCode {
+    trace("hook prompt", &format!("{error:#}"), Instant::now());
+    ExitCode::SUCCESS
+}
+
+/// What a call says.
+struct Call {
+    prompt: String,
+    session: Option<String>,
+    directory: Option<PathBuf>,
+    /// Whether a prompt is about to be sent, or a tool has just been used.
+    is_prompt: bool,
+}
+
+fn read() -> anyhow::Result<Call> {
+    let mut text = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(MOST_INPUT)
+        .read_to_end(&mut text)?;
+    let call: Value = serde_json::from_slice(&text)?;
+    let string = |names: &[&str]| {
+        let found = names.iter().find_map(|name| call.get(name)?.as_str());
+        found.map(str::to_owned)
+    };
+    let root = call
+        .get("workspace_roots")
+        .and_then(|roots| roots.get(0)?.as_str());
+    let event = string(&["hook_event_name", "hookEventName"]).unwrap_or_default();
+    Ok(Call {
+        prompt: string(&["prompt"]).unwrap_or_default(),
+        session: string(&["session_id", "sessionId", "conversation_id"]),
+        directory: string(&["cwd"])
+            .or(root.map(str::to_owned))
+            .map(PathBuf::from),
+        is_prompt: !event.eq_ignore_ascii_case("PostToolUse"),
+    })
+}
+
+fn answer(context: &Context, client: Client, begun: Instant) -> anyhow::Result<Option<String>> {
+    let call = read()?;
+    let context = match &call.directory {
+        Some(directory) if directory.is_dir() => context.in_directory(directory),
+        _ => context.clone(),
+    };
+    let folder = context.repo()?.cache_dir().join("prompts");
+    let place = call.session.as_ref().map(|session| {
+        let name = RecordId::of(format!("{}\0{session}", client.name()).as_bytes());
+        folder.join(name.short())
+    });
+    if !call.is_prompt {
+        return Ok(place.and_then(|place| handed_over(client, &place)));
+    }
+    // A command of the program itself asks for nothing.
+    if call.prompt.trim().is_empty() || call.prompt.trim_start().starts_with('/') {
+        return Ok(None);
+    }
+    let found = find(
+        &context,
+        Request {
+            task: call.prompt,
+            nodes: Vec::new(),
+            scope: None,
+            most: Some(MOST_BLOCK),
+            session: None,
+            limit: LIMIT.saturating_sub(begun.elapsed()),
+        },
+    );
+    if let Some(trouble) = &found.trouble {
+        trace("hook prompt", trouble, begun);
+    }
+    if found.block.is_empty() {
+        return Ok(None);
+    }
+    let told = RecordId::of(found.block.as_bytes()).to_string();
+    if let Some(place) = &place {
+        let before = fs::read_to_string(place).unwrap_or_default();
+        if before.lines().next() == Some(&told) {
+            return Ok(None);
+        }
+        let waiting = if waits(client) { &*found.block } else { "" };
+        keep(place, &format!("{told}\n{waiting}"));
+    }
+    Ok(said(client, &found.block, true))
+}
+
+/// Whether the program takes nothing for the model before the prompt, so that it is told after the first use of a tool.
+fn waits(client: Client) -> bool {
+    matches!(client, Client::VsCode | Client::Cursor)
+}
+
+/// What waits for a session, once.
+fn handed_over(client: Client, place: &Path) -> Option<String> {
+    let kept = fs::read_to_string(place).ok()?;
+    let (told, block) = kept.split_once('\n')?;
+    if block.is_empty() {
+        return None;
+    }
+    keep(place, &format!("{told}\n"));
+    said(client, block, false)
+}
+
+/// The block in the form that the program takes; none where it takes none now, or where it would be too long.
+fn said(client: Client, block: &str, is_prompt: bool) -> Option<String> {
+    let event = match (client, is_prompt) {
+        (Client::ClaudeCode | Client::Codex, true) => "UserPromptSubmit",
+        (Client::Gemini, true) => "BeforeAgent",
+        (Client::VsCode, false) => "PostToolUse",
+        (Client::Cursor, false) => {
+            let text = json!({"additional_context": block}).to_string();
+            return Some(text).filter(|text| text.chars().count() < MOST_OUTPUT);
+        }
+        _ => return None,
+    };
+    let output = json!({"hookEventName": event, "additionalContext": block});
+    let text = json!({"hookSpecificOutput": output}).to_string();
+    Some(text).filter(|text| text.chars().count() < MOST_OUTPUT)
+}
+
+/// Keeps what a session was told, and forgets what is old. Where that cannot be written, a block comes twice.
+fn keep(place: &Path, text: &str) {
+    let write = || -> std::io::Result<()> {
+        let folder = place.parent().unwrap_or(place);
+        fs::create_dir_all(folder)?;
+        let is_old = |entry: &fs::DirEntry| {
+            let time = entry.metadata().and_then(|data| data.modified()).ok();
+            let age = time.and_then(|time| SystemTime::now().duration_since(time).ok());
+            age.is_some_and(|age| age > KEPT)
+        };
+        for entry in fs::read_dir(folder)?.flatten().filter(is_old) {
+            fs::remove_file(entry.path())?;
+        }
+        let temporary = place.with_extension(std::process::id().to_string());
+        fs::write(&temporary, text)?;
+        fs::rename(&temporary, place)
+    };
+    drop(write());
+}
