@@ -64,6 +64,7 @@
 //! | [`measure`] | how well a rule finds what it should, on labelled questions |
 //! | [`hook`] | the Git hook that feeds the memory |
 //! | [`upkeep`] | what goes: forgotten, expired, left over; whether everything stored is right |
+//! | [`mcp`] | the memory as tools for agents |
 //! | [`cli`] | one file per command |
 
 pub mod cli;
@@ -73,6 +74,7 @@ pub mod id;
 pub mod impact;
 pub mod ingest;
 pub mod mask;
+pub mod mcp;
 pub mod measure;
 pub mod outline;
 pub mod policy;

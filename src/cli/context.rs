@@ -130,14 +130,14 @@ impl Context {
         &self.directory
     }
 
-    /// The clock. `SCORE_CONTEXT_NOW` (RFC 3339) stands in for it, so that a test can say when something happened.
+    /// The repository that the environment names, if it does.
+    pub(super) fn git_dir(&self) -> Option<&Path> {
+        self.git_dir.as_deref()
+    }
+
+    /// The clock.
     pub(super) fn now(&self) -> anyhow::Result<Time> {
-        match std::env::var("SCORE_CONTEXT_NOW") {
-            Ok(text) => text
-                .parse()
-                .with_context(|| format!("SCORE_CONTEXT_NOW: '{text}'")),
-            Err(_) => Ok(Time(jiff::Timestamp::now().as_second())),
-        }
+        clock()
     }
 
     /// Talk: what helps a person and no program reads.
@@ -203,6 +203,16 @@ impl Context {
         bar.set_style(style.expect("the template is valid").progress_chars("=> "));
         bar.set_message(what);
         Bar(bar)
+    }
+}
+
+/// The clock. `SCORE_CONTEXT_NOW` (RFC 3339) stands in for it, so that a test can say when something happened.
+pub(super) fn clock() -> anyhow::Result<Time> {
+    match std::env::var("SCORE_CONTEXT_NOW") {
+        Ok(text) => text
+            .parse()
+            .with_context(|| format!("SCORE_CONTEXT_NOW: '{text}'")),
+        Err(_) => Ok(Time(jiff::Timestamp::now().as_second())),
     }
 }
 

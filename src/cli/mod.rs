@@ -20,6 +20,7 @@ mod inject;
 mod log;
 mod log_others;
 mod man;
+mod mcp;
 mod outcome;
 mod outline;
 mod policy;
@@ -103,6 +104,8 @@ enum Command {
     Eval(eval::Args),
     /// Show or check the policy in force
     Policy(policy::Args),
+    /// Serve agents over the Model Context Protocol, on standard input and output
+    Mcp(mcp::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Print or install the man page
@@ -186,6 +189,7 @@ fn answer(context: &Context, command: Command) -> anyhow::Result<std::process::E
         Command::Impact(args) => impact::run(context, &args),
         Command::Outline(args) => outline::run(context, args),
         Command::Policy(args) => policy::run(context, &args),
+        Command::Mcp(args) => mcp::run(context, &args),
         Command::Completions(args) => completions::run(context, &args, Cli::command()),
         Command::Man(args) => man::run(context, &args, Cli::command()),
     }

@@ -23,5 +23,5 @@ pub use history::{Degree, Sources};
 pub use places::{Folders, StateFiles};
 pub use rewrite::{Kept, Moved, follow};
 pub use seen::{Mark, set_mark};
-pub use session::{Begin, Begun, End, Ended, begin, end};
+pub use session::{Begin, Begun, End, Ended, Named, begin, end};
 pub use spoken::{Heard, SpeakError, Spoken, Writer};

@@ -22,6 +22,7 @@ mod ingest;
 mod inject;
 mod inputs;
 mod layering;
+mod mcp;
 mod measured;
 mod memory;
 mod notes;

@@ -1,0 +1,90 @@
+//! What every tool gets: the repository, the clock, and the code graph that is built while others are answered.
+//!
+//! In: where the server was started. Out: a handle on the repository as it is now: each call opens it anew, so that a repository that is
+//! not there yet, or a broken configuration, is an answer and not the end.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use super::answer::Failure;
+use crate::graph::Graph;
+use crate::id::TreeId;
+use crate::record::Time;
+use crate::repo::Repo;
+
+/// So many files are read for a code graph while somebody waits for a look-up: about a third of a second on two cores.
+pub const MOST_UNREAD: usize = 500;
+
+/// Where and how the server works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where it was started.
+    pub directory: PathBuf,
+    /// The repository that the environment names, if it does.
+    pub git_dir: Option<PathBuf>,
+    /// The clock.
+    pub clock: fn() -> Result<Time, String>,
+}
+
+/// What every tool gets.
+pub struct Desk {
+    settings: Settings,
+    /// The tree whose graph is being built, or was.
+    warmed: Mutex<Option<TreeId>>,
+}
+
+impl Desk {
+    /// A desk of its own.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            warmed: Mutex::new(None),
+        }
+    }
+
+    /// The repository.
+    pub fn repo(&self) -> Result<Repo, Failure> {
+        let (directory, git_dir) = (&self.settings.directory, &self.settings.git_dir);
+        Repo::open(directory, git_dir.as_deref()).map_err(|error| Failure::of(&error))
+    }
+
+    /// The time.
+    pub fn now(&self) -> Result<Time, Failure> {
+        (self.settings.clock)().map_err(Failure)
+    }
+
+    /// The tree of a revision, or of `HEAD`; the empty tree before the first commit.
+    pub fn tree(&self, repo: &Repo, at: Option<&str>) -> Result<TreeId, Failure> {
+        let commit = match at {
+            Some(rev) => Some(repo.commit_at(rev)),
+            None => repo.head().map(|head| head.commit).transpose(),
+        };
+        let tree = match commit.transpose() {
+            Ok(Some(commit)) => repo.tree_of(commit),
+            Ok(None) => Ok(repo.empty_tree()),
+            Err(error) => Err(error),
+        };
+        tree.map_err(|error| Failure::of(&error))
+    }
+
+    /// Builds the code graph of `HEAD` if it is not kept and would keep a look-up waiting; once for each tree. Blocks until it is built.
+    /// What goes wrong here goes wrong again where somebody asks.
+    pub fn warm(&self) {
+        let Ok(repo) = self.repo() else { return };
+        let Ok(tree) = self.tree(&repo, None) else {
+            return;
+        };
+        let is_new = self
+            .warmed
+            .lock()
+            .is_ok_and(|mut warmed| warmed.replace(tree) != Some(tree));
+        if is_new
+            && matches!(
+                Graph::within(&repo, tree, MOST_UNREAD, &|_, _| {}),
+                Ok(None)
+            )
+        {
+            drop(Graph::at(&repo, tree, &|_, _| {}));
+        }
+    }
+}
