@@ -68,7 +68,7 @@ enum Command {
     Record(record::Args),
     /// Remember how a task ended
     Outcome(outcome::Args),
-    /// Begin a session of work
+    /// Begin a session of work, or show what one has in mind
     Session(session::Args),
     /// Take decisions out of the history of commits
     Ingest(ingest::Args),

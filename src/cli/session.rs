@@ -1,4 +1,4 @@
-//! `session start`: a session, its goal and subgoals, its assumptions.
+//! `session start` and `session show`: a session, its goal and subgoals, its assumptions; and everything it has come to since.
 
 use std::process::ExitCode;
 
@@ -7,8 +7,11 @@ use clap::Subcommand;
 use super::context::Context;
 use super::failure::refused;
 use crate::ingest::{Begin, Begun, begin};
+use crate::query::memory::{Memory, memory};
+use crate::render::visible;
+use crate::store::Store;
 
-/// Begin a session of work.
+/// Begin a session of work, or show what one has in mind.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -19,6 +22,12 @@ pub(super) struct Args {
 enum Action {
     /// Begin a session: print its id, the id of its goal, and one for each subgoal
     Start(Start),
+    /// Show what a session has in mind: goal, subgoals, assumptions, findings, decisions, outcome
+    Show {
+        /// Its label, or the beginning of its id; without it the session started last
+        #[arg(value_name = "ID")]
+        session: Option<String>,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -37,7 +46,73 @@ struct Start {
 }
 
 pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
-    let Action::Start(args) = args.action;
+    match args.action {
+        Action::Start(args) => start(context, args),
+        Action::Show { session } => show(context, session.as_deref()),
+    }
+}
+
+fn show(context: &Context, session: Option<&str>) -> anyhow::Result<ExitCode> {
+    let repo = context.repo()?;
+    let store = Store::new(&repo);
+    let corpus = store.corpus(store.corpus_id()?)?;
+    let memory = memory(&corpus, session).map_err(anyhow::Error::msg)?;
+    match context.json {
+        true => context.print_json(&memory)?,
+        false => context.print(&shown(context, &memory))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One line each: what it is, its id, what it says.
+fn shown(context: &Context, memory: &Memory) -> String {
+    let line =
+        |word: &str, id: &str, text: &str| format!("{word:<11} {id:<12}  {}\n", visible(text));
+    let mut text = line("session", "", &memory.session);
+    if let Some(start) = memory.start {
+        text.push_str(&line("started", "", &start.to_string()));
+    }
+    let goals = memory.goal.iter().map(|goal| ("goal", goal));
+    for (word, goal) in goals.chain(memory.subgoals.iter().map(|goal| ("subgoal", goal))) {
+        let verdict = goal
+            .verdict
+            .map(|verdict| format!(" ({})", verdict.as_str()));
+        let said = format!("{}{}", goal.text, verdict.unwrap_or_default());
+        text.push_str(&line(word, &goal.id.short(), &said));
+    }
+    let lists = [
+        ("assumption", &memory.assumptions),
+        ("finding", &memory.findings),
+        ("decision", &memory.decisions),
+        ("constraint", &memory.constraints),
+        ("rejected", &memory.rejected),
+    ];
+    for (word, notes) in lists {
+        for note in notes {
+            let confidence = note.confidence.as_ref().map(|word| format!(" ({word})"));
+            let said = format!("{}{}", note.text, confidence.unwrap_or_default());
+            let entry = line(word, &note.id.short(), &said);
+            match note.replaced_by {
+                Some(by) => {
+                    let entry = format!("{} replaced by {}", entry.trim_end(), by.short());
+                    text.push_str(&format!("{}\n", context.dim(&entry)));
+                }
+                None => text.push_str(&entry),
+            }
+            for reason in &note.reasons {
+                text.push_str(&line("", "", &format!("because {reason}")));
+            }
+        }
+    }
+    for end in &memory.outcomes {
+        let rationale = end.rationale.as_deref().map(|why| format!(": {why}"));
+        let said = format!("{}{}", end.verdict.as_str(), rationale.unwrap_or_default());
+        text.push_str(&line("outcome", &end.id.short(), &said));
+    }
+    text
+}
+
+fn start(context: &Context, args: Start) -> anyhow::Result<ExitCode> {
     let assumptions = args.assume.iter().map(|text| {
         let (text, confidence) = split_confidence(text);
         (text.to_owned(), confidence.map(str::to_owned))
@@ -63,11 +138,11 @@ fn human(started: &Begun) -> String {
         text.push_str(&format!(
             "{word:<11} {}  {}\n",
             task.id,
-            crate::render::visible(&task.text)
+            visible(&task.text)
         ));
     }
     for assumption in &started.assumptions {
-        let words = crate::render::visible(&assumption.text);
+        let words = visible(&assumption.text);
         text.push_str(&format!("assumption  {}  {words}\n", assumption.id));
     }
     text

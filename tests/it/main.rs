@@ -34,6 +34,7 @@ mod query;
 mod real;
 mod replay;
 mod reported;
+mod session_show;
 mod store;
 mod support;
 mod surroundings;
