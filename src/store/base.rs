@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::journal;
 use super::wait::Wait;
 use crate::id::TreeId;
 use crate::repo::{Repo, RepoError};
@@ -87,6 +88,7 @@ impl<'r> Store<'r> {
             match self.repo.kind(id)?.as_deref() {
                 Some("tree") => return Ok(Some(TreeId(id))),
                 Some(other) => break (id, format!("a {other}")),
+                None if journal::mend(self.repo).unwrap_or(false) => {}
                 // Taken by a clean-up that is under way: whoever wrote it writes it again.
                 None if self.repo.gc_is_running() && wait.once_more() => {}
                 None => break (id, "missing in this repository".to_owned()),

@@ -7,6 +7,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::base::{Store, StoreError};
+use super::journal;
 use super::layout::{self, Place};
 use super::view::{Ending, Prior, View};
 use crate::id::{CommitId, RecordId, TreeId};
@@ -150,7 +151,11 @@ pub(super) fn text_of(repo: &Repo, place: &Place) -> Result<String, Broken> {
         place: place.path(),
         reason,
     };
-    match repo.blob(place.blob) {
+    let mut blob = repo.blob(place.blob);
+    if matches!(blob, Ok(None)) && journal::mend(repo).unwrap_or(false) {
+        blob = repo.blob(place.blob);
+    }
+    match blob {
         Ok(Some(bytes)) => String::from_utf8(bytes).map_err(|_| broken("it is not UTF-8".into())),
         Ok(None) => Err(broken(format!("blob {} is missing", place.blob))),
         Err(error) => Err(broken(error.to_string())),

@@ -214,7 +214,8 @@ fn is_sound(bytes: &[u8], digest: &[u8]) -> bool {
     blake3::hash(bytes).as_bytes()[..] == *digest
 }
 
-fn folder(repo: &Repo) -> PathBuf {
+/// Where its files are.
+pub(super) fn folder(repo: &Repo) -> PathBuf {
     repo.cache_dir().join("index")
 }
 

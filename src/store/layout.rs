@@ -7,6 +7,7 @@
 //!
 //! Lines are copied as they are, also those that this version cannot read.
 
+use super::journal;
 use crate::id::{BlobId, RecordId, TreeId};
 use crate::record::{Record, Source};
 use crate::repo::{Entry, Kind, Mode, Object, Repo, RepoError};
@@ -82,7 +83,13 @@ pub(super) fn places(repo: &Repo, root: TreeId) -> Result<Vec<Place>, RepoError>
         if folder.mode != Mode::Directory {
             continue;
         }
-        for entry in repo.tree(TreeId(folder.id))? {
+        let entries = match repo.tree(TreeId(folder.id)) {
+            Err(RepoError::Missing { .. }) if journal::mend(repo).unwrap_or(false) => {
+                repo.tree(TreeId(folder.id))
+            }
+            entries => entries,
+        };
+        for entry in entries? {
             if entry.mode == Mode::File {
                 places.push(Place {
                     folder: folder.path.clone(),

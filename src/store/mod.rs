@@ -14,6 +14,7 @@ mod follow;
 mod foreign;
 mod identity;
 mod index;
+mod journal;
 mod layout;
 mod lean;
 mod lookup;

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::base::StoreError;
+use super::journal;
 use super::wait::Wait;
 use crate::id::{ObjectId, TreeId};
 use crate::repo::{Object, Repo, RepoError, Swap};
@@ -66,6 +67,10 @@ pub(super) fn change<T>(
                 transient += 1;
                 error.to_string()
             }
+            // A clean-up that nobody can see has taken it.
+            Err(error @ RepoError::Missing { .. }) if journal::mend(repo).unwrap_or(false) => {
+                error.to_string()
+            }
             // What a clean-up took from another writer, that one writes again when it is over.
             Err(error @ RepoError::Missing { .. }) if repo.gc_is_running() => error.to_string(),
             Err(error) => return Err(write_error(repo, error)),
@@ -93,7 +98,10 @@ fn attempt<T>(
     let swapped = match (old, new) {
         (_, New::Same) | (None, New::Gone) => return Ok(Some(done)),
         (Some(old), New::At(new)) if old == new => return Ok(Some(done)),
-        (old, New::At(new)) => repo.swap(reference, old, new)?,
+        (old, New::At(new)) => {
+            journal::keep(repo, &written);
+            repo.swap(reference, old, new)?
+        }
         (Some(old), New::Gone) => repo.remove(reference, old)?,
     };
     if swapped == Swap::Moved {
