@@ -7,6 +7,7 @@ mod choice;
 mod documents;
 mod errors;
 mod eval;
+mod faults;
 mod fold;
 mod forget;
 mod graph;
