@@ -25,7 +25,7 @@ pub struct Sort {
     /// What its bytes begin with. The number is raised with every change of the format.
     magic: &'static [u8; 16],
     /// How many files are kept, the most recently used ones.
-    kept: usize,
+    pub kept: usize,
 }
 
 /// Linked graphs.
@@ -35,11 +35,11 @@ pub const GRAPHS: Sort = Sort {
     kept: 8,
 };
 
-/// Facts of the blobs of a tree: larger, and the newest ones serve their neighbours in history.
+/// Facts of blobs that were read for a tree: of all of its blobs, or of those that no other file had.
 pub const FACTS: Sort = Sort {
     prefix: "facts-",
     magic: b"score-facts v1\n\0",
-    kept: 3,
+    kept: 8,
 };
 
 /// The kept graph of a tree, as this extractor made it.
@@ -125,7 +125,18 @@ pub fn newest(dir: &Path, sort: &Sort) -> Vec<PathBuf> {
     found.into_iter().rev().map(|(_, path)| path).collect()
 }
 
-fn path_of(dir: &Path, sort: &Sort, tree: &str) -> PathBuf {
+/// Makes a file as recently used as another one.
+pub fn touch(path: &Path, like: &Path) {
+    let age = fs::metadata(like).and_then(|data| data.modified());
+    let file = File::options().write(true).open(path);
+    if let (Ok(age), Ok(file)) = (age, file) {
+        // A file that cannot be touched is dropped the sooner.
+        let _ = file.set_modified(age);
+    }
+}
+
+/// Where the file of a tree lies.
+pub fn path_of(dir: &Path, sort: &Sort, tree: &str) -> PathBuf {
     dir.join(format!("{}{tree}.bin", sort.prefix))
 }
 

@@ -3,7 +3,9 @@
 //! In: a blob's bytes, its language and its path. Out: `Facts`. The limits are bytes, the longest line and the parser's steps, so the
 //! answer depends on the blob and its path alone. Never reads a repository.
 
-use crate::graph::facts::{Facts, Language};
+use std::borrow::Cow;
+
+use crate::graph::facts::{Facts, Language, NONE};
 use crate::graph::syntax::Parsers;
 use crate::graph::{javascript, python};
 
@@ -18,6 +20,10 @@ const BINARY_BYTES: usize = 8000;
 
 /// Where a mark of generated code is looked for.
 const MARK_BYTES: usize = 1000;
+
+/// Stands for bytes that are not UTF-8: a letter, so that a name with such bytes stays one name, and one that no source has in a name
+/// (LATIN EPIGRAPHIC LETTER ARCHAIC M).
+const MARK: char = '\u{a7ff}';
 
 /// Why a blob has no facts.
 pub const REASONS: [&str; 5] = [
@@ -72,11 +78,73 @@ pub fn facts(
     if is_generated(bytes) {
         return Err("generated");
     }
+    let readable = readable(language, bytes);
+    let bytes = readable.as_ref();
     let tree = parsers.parse(language, bytes).ok_or("parse given up")?;
-    Ok(match language {
+    let mut facts = match language {
         Language::Python => python::extract(&tree, bytes),
         _ => javascript::extract(&tree, bytes, language),
-    })
+    };
+    if matches!(readable, Cow::Owned(_)) {
+        forget_marked(&mut facts);
+    }
+    Ok(facts)
+}
+
+/// Source bytes as UTF-8, with the same lines: decoded where a Python file says how, else every byte that is not UTF-8 as `MARK`. Bytes
+/// that are UTF-8 are as they were.
+pub fn readable(language: Language, bytes: &[u8]) -> Cow<'_, [u8]> {
+    if std::str::from_utf8(bytes).is_ok() {
+        return Cow::Borrowed(bytes);
+    }
+    if let Some(encoding) = encoding(bytes).filter(|_| language == Language::Python) {
+        let (text, _) = encoding.decode_without_bom_handling(bytes);
+        return Cow::Owned(text.into_owned().into_bytes());
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push(MARK);
+        }
+    }
+    Cow::Owned(text.into_bytes())
+}
+
+/// The encoding that one of the first two lines of a Python file names (PEP 263).
+fn encoding(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
+    let comments = bytes.split(|&byte| byte == b'\n').take(2);
+    let mut named = comments.filter_map(|line| {
+        let line = String::from_utf8_lossy(line.get(..line.len().min(MARK_BYTES))?);
+        let (_, rest) = line.trim_start().strip_prefix('#')?.split_once("coding")?;
+        let name = rest.strip_prefix([':', '='])?.trim_start();
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.'));
+        Some(
+            name.get(..end.unwrap_or(name.len()))?
+                .to_ascii_lowercase()
+                .replace('_', "-"),
+        )
+    });
+    // Python's names for Latin-1 that are no label of the WHATWG's list, which the library goes by.
+    let name = match named.next()?.as_str() {
+        "latin-1" | "iso-latin-1" | "l1" => "latin1".to_owned(),
+        name => name.to_owned(),
+    };
+    encoding_rs::Encoding::for_label(name.as_bytes())
+}
+
+/// Definitions whose name holds a byte that nobody can read lose it, and so does what stands in them: a cut name would be an invented one.
+fn forget_marked(facts: &mut Facts) {
+    let mut lost = vec![false; facts.definitions.len()];
+    for at in 0..lost.len() {
+        let definition = &facts.definitions[at];
+        let is_marked = definition.name != NONE && facts.names.get(definition.name).contains(MARK);
+        let above = lost.get(definition.parent as usize).copied();
+        if is_marked || above.unwrap_or(false) {
+            lost[at] = true;
+            facts.definitions[at].name = NONE;
+        }
+    }
 }
 
 /// Does a comment at the top say that a tool wrote the file?
@@ -113,6 +181,38 @@ mod tests {
         assert_eq!(unread("a/node_modules/x.js"), Some("vendored"));
         assert_eq!(unread("a/x.min.js"), Some("generated"));
         assert_eq!(unread("vendor.js"), None);
+    }
+
+    #[test]
+    fn names_that_are_not_utf_8_are_decoded_or_forgotten() {
+        let names = |language, bytes: &[u8]| {
+            let facts = facts(&mut Parsers::default(), language, bytes).expect("it is read");
+            let named = facts.definitions.iter().filter(|found| found.name != NONE);
+            let names = named.map(|found| facts.names.get(found.name).to_owned());
+            names.collect::<Vec<_>>()
+        };
+        let source = b"class caf\xe9:\n    def inside(self): pass\ndef after(): return '\xe9'\n";
+        let said = |line: &str| [line.as_bytes(), source].concat();
+        assert_eq!(names(Language::Python, source), ["after"]);
+        for line in [
+            "# -*- coding: latin-1 -*-\n",
+            "#!/bin/python\n# vim: set fileencoding=ISO_8859-1 :\n",
+        ] {
+            assert_eq!(
+                names(Language::Python, &said(line)),
+                ["caf\u{e9}", "inside", "after"]
+            );
+        }
+        let koi8 = b"# coding: koi8-r\ndef \xc4\xc1(): pass\n";
+        assert_eq!(names(Language::Python, koi8), ["\u{434}\u{430}"]);
+        assert_eq!(
+            names(Language::Python, &said("# coding: no-such-thing\n")),
+            ["after"]
+        );
+        let script = b"function caf\xe9() { function inside() {} }\nfunction after() {}\n";
+        assert_eq!(names(Language::JavaScript, script), ["after"]);
+        let sound = "# coding: latin-1\ndef caf\u{e9}(): pass\n";
+        assert_eq!(names(Language::Python, sound.as_bytes()), ["caf\u{e9}"]);
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub enum Language {
     TypeScript,
     /// `.tsx`.
     Tsx,
-    /// A file that says how modules are found: `package.json`, `tsconfig*.json`, `jsconfig*.json`.
+    /// A file that says how modules are found: `package.json`, `pnpm-workspace.yaml`, `lerna.json`, `tsconfig*.json`,
+    /// `jsconfig*.json`.
     Project,
 }
 
@@ -30,7 +31,7 @@ impl Language {
     /// The language of a repository path, by its last name; `None`: a path without symbols.
     pub fn of(path: &str) -> Option<Self> {
         let name = path.rsplit('/').next().unwrap_or(path);
-        if name == "package.json"
+        if matches!(name, "package.json" | "pnpm-workspace.yaml" | "lerna.json")
             || (name.ends_with(".json")
                 && (name.starts_with("tsconfig") || name.starts_with("jsconfig")))
         {

@@ -3,7 +3,8 @@
 //! In: facts, or the reason why a blob has none, by blob and language. Out: the same, unchanged, in another process. Bytes that are not
 //! sound give nothing. Never reads a repository.
 
-use std::path::Path;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
@@ -24,24 +25,41 @@ const ENTRY: usize = 52;
 /// Facts start at multiples of this.
 const ALIGN: usize = 16;
 
+/// One part in so many of a tree's blobs is rather read again than looked for in one more file.
+const SPARE: usize = 32;
+
+/// A tree whose facts come from so many files gets one of its own.
+const MAX_PARTS: usize = 4;
+
 /// A file of facts.
 pub struct Kept {
+    path: PathBuf,
     map: Mmap,
     /// Keys with the place of their bytes in the map, sorted.
     index: Vec<(Key, usize, usize)>,
 }
 
 impl Kept {
-    /// All sound files of facts in a directory that this extractor made, the most recently used first.
-    pub fn all(dir: &Path, extractor: &str) -> Vec<Self> {
-        let paths = cache::newest(dir, &FACTS);
-        paths
-            .iter()
-            .filter_map(|path| Self::over(cache::open(path, &FACTS, extractor)?))
-            .collect()
+    /// The sound files of facts in a directory that this extractor made, the most recently used first, as many as it takes to have the
+    /// facts of almost all keys.
+    pub fn near(dir: &Path, extractor: &str, keys: &[Key]) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        let mut missing: Vec<&Key> = keys.iter().collect();
+        for path in cache::newest(dir, &FACTS) {
+            if missing.len() <= keys.len() / SPARE {
+                break;
+            }
+            if let Some(file) =
+                cache::open(&path, &FACTS, extractor).and_then(|map| Self::over(path, map))
+            {
+                missing.retain(|key| file.find(key).is_none());
+                found.push(file);
+            }
+        }
+        found
     }
 
-    fn over(map: Mmap) -> Option<Self> {
+    fn over(path: PathBuf, map: Mmap) -> Option<Self> {
         let payload = map.get(HEADER..)?;
         let count = u64::from_le_bytes(*payload.first_chunk()?);
         let count = usize::try_from(count).ok()?;
@@ -58,7 +76,7 @@ impl Kept {
                 usize::try_from(len).ok()?,
             ));
         }
-        Some(Self { map, index })
+        Some(Self { path, map, index })
     }
 
     /// The encoded facts of a key.
@@ -101,8 +119,41 @@ pub fn decode(bytes: &[u8]) -> Option<Read> {
         .map(|facts| Ok(Box::new(facts)))
 }
 
-/// Keep the encoded facts of a tree, sorted by key; false when they could not be kept.
-pub fn keep(dir: &Path, tree: TreeId, extractor: &str, entries: &[(Key, &[u8])]) -> bool {
+/// Keep the facts of a tree, sorted by key: those that were not kept yet, or all where they come from many files.
+pub fn keep_new(
+    dir: &Path,
+    tree: TreeId,
+    extractor: &str,
+    entries: &[(Key, &Cow<'_, [u8]>)],
+    kept: &[Kept],
+) {
+    let new = entries
+        .iter()
+        .filter(|(_, bytes)| matches!(bytes, Cow::Owned(_)));
+    let count = new.clone().count();
+    if count == 0 {
+        return;
+    }
+    let own = cache::path_of(dir, &FACTS, &tree.to_string());
+    let is_whole = kept.len() >= MAX_PARTS
+        || count * 4 > entries.len()
+        || kept.iter().any(|file| file.path == own);
+    let written: Vec<(Key, &[u8])> = match is_whole {
+        true => entries
+            .iter()
+            .map(|(key, bytes)| (*key, bytes.as_ref()))
+            .collect(),
+        false => new.map(|(key, bytes)| (*key, bytes.as_ref())).collect(),
+    };
+    if keep(dir, tree, extractor, &written) && !is_whole {
+        for file in kept {
+            cache::touch(&file.path, &own);
+        }
+    }
+}
+
+/// Keep encoded facts under a tree's name, sorted by key; false when they could not be kept.
+fn keep(dir: &Path, tree: TreeId, extractor: &str, entries: &[(Key, &[u8])]) -> bool {
     let mut index = vec![0; ALIGN];
     index[..8].copy_from_slice(&(entries.len() as u64).to_le_bytes());
     let mut place = (ALIGN + entries.len() * ENTRY).next_multiple_of(ALIGN);
@@ -155,7 +206,7 @@ mod tests {
             (keys[2], a.as_slice()),
         ];
         assert!(keep(dir.path(), TreeId(id(9, 20)), "1", &entries));
-        let found = Kept::all(dir.path(), "1");
+        let found = Kept::near(dir.path(), "1", &keys);
         let get = |key| {
             found
                 .first()
@@ -166,6 +217,6 @@ mod tests {
         assert_eq!(get(&keys[1]), Some(second));
         assert_eq!(get(&keys[2]), Some(first));
         assert_eq!(get(&(id(1, 20), Language::Tsx)), None);
-        assert!(Kept::all(dir.path(), "2").is_empty());
+        assert!(Kept::near(dir.path(), "2", &keys).is_empty());
     }
 }

@@ -4,16 +4,21 @@
 //! looked for elsewhere.
 
 use crate::graph::facts::Language;
+use crate::graph::hash::Table;
 use crate::graph::places::Place;
 use crate::graph::standard::is_builtin;
+use crate::graph::stars;
 use crate::graph::values::{MAX_DEPTH, Slot, Val, Values};
+
+/// How many assignments to one name are looked at: what a name can be shows in the first ones, and a file may have 170,000.
+const MAX_BINDINGS: usize = 256;
 
 impl Values<'_, '_> {
     /// A name seen from a scope.
     pub fn name(&mut self, file: u32, scope: u32, name: u32, out: &mut Vec<Val>) {
         let unit = self.world.unit(file);
         if let Some(found) = unit.binding_scope(scope, name) {
-            for binding in unit.bindings(found, name) {
+            for binding in unit.bindings(found, name).iter().take(MAX_BINDINGS) {
                 out.extend(self.of(file, binding.value).iter());
             }
             return;
@@ -36,27 +41,56 @@ impl Values<'_, '_> {
         }
     }
 
-    /// A name out of the modules that a file takes everything from. True when that settles it.
+    /// A name out of the modules that a file takes everything from, and those that these take from, in the order in which they are written.
+    /// True when that settles it.
     pub fn starred(&mut self, file: u32, name: u32, out: &mut Vec<Val>) -> bool {
-        let unit = self.world.unit(file);
-        let mut foreign = false;
-        for &import in &unit.stars {
-            let place = unit
-                .places
-                .get(import as usize)
-                .copied()
-                .unwrap_or(Place::Foreign);
-            foreign |= place == Place::Foreign;
-            let before = out.len();
-            if self.of_module(place, name, out) {
-                return true;
+        let world = self.world;
+        let offers = world.stars.offers(name);
+        if !offers.is_empty() || world.stars.is_open(file) {
+            let mut seen = Table::default();
+            seen.insert(file, ());
+            let mut next: Vec<Place> = world.unit(file).starred().rev().collect();
+            while let Some(place) = next.pop() {
+                let before = out.len();
+                if self.offered(place, name, offers, out) {
+                    return true;
+                }
+                out.truncate(before);
+                if let Place::File(at) = place
+                    && seen.insert(at, ()).is_none()
+                {
+                    let unit = world.unit(at);
+                    // What CommonJS exports is the whole of a module.
+                    if unit.language == Language::Python || unit.exports("=").is_empty() {
+                        next.extend(unit.starred().rev());
+                    }
+                }
             }
-            out.truncate(before);
         }
-        if foreign {
+        let is_foreign = world.stars.is_foreign(file);
+        if is_foreign {
             out.push(Val::Foreign);
         }
-        foreign
+        is_foreign
+    }
+
+    /// A name that the module of a star has of its own. `offers`: the files that list it.
+    fn offered(&mut self, place: Place, name: u32, offers: &[u32], out: &mut Vec<Val>) -> bool {
+        let world = self.world;
+        match place {
+            Place::Foreign => false,
+            Place::Folder(_) => self.submodule(place, "", world.spelled(name), out),
+            Place::File(at) if offers.binary_search(&at).is_ok() => {
+                self.of_module(place, name, out)
+            }
+            Place::File(at) if stars::is_open(world.unit(at)) => {
+                match world.unit(at).language == Language::Python {
+                    true => self.submodule(place, world.unit(at).path, world.spelled(name), out),
+                    false => self.of_module(place, name, out),
+                }
+            }
+            Place::File(_) => false,
+        }
     }
 
     /// A name out of an imported module.
@@ -160,7 +194,7 @@ impl Values<'_, '_> {
         let unit = self.world.unit(file);
         if let Some(local) = unit.local(name) {
             let bindings = unit.bindings(0, local);
-            for binding in bindings {
+            for binding in bindings.iter().take(MAX_BINDINGS) {
                 out.extend(self.of(file, binding.value).iter());
             }
             if !bindings.is_empty() {

@@ -256,6 +256,9 @@ impl Values<'_, '_> {
                                 .iter()
                                 .filter(|known| **known != (file, class)),
                         );
+                        // Cut on the way too, else forty bases of sixty classes each are compared with one another.
+                        order.unknown |= classes.len() > 2 * MAX_ORDER;
+                        classes.truncate(2 * MAX_ORDER);
                     }
                     Val::Foreign => order.foreign = true,
                     _ => order.unknown = true,

@@ -21,6 +21,7 @@ mod js_names;
 mod js_open;
 mod js_values;
 mod jsdoc;
+mod json;
 mod kept;
 mod lookup;
 mod members;
@@ -36,10 +37,12 @@ mod resolve;
 mod signature;
 mod sites;
 mod standard;
+mod stars;
 mod syntax;
 mod table;
 mod typescript;
 mod values;
+mod workspace;
 mod world;
 
 use std::borrow::Cow;
@@ -62,7 +65,7 @@ pub use crate::graph::sites::{Arguments, Called, Imported, Site, Sites, Wanted};
 pub use crate::graph::table::Graph;
 
 /// The version of everything that decides what a graph holds: grammars, limits, resolution. Raised by every change that alters any graph.
-pub const EXTRACTOR: &str = "2";
+pub const EXTRACTOR: &str = "3";
 
 /// Why there is no graph.
 #[derive(Debug, thiserror::Error)]
@@ -90,14 +93,16 @@ impl Graph {
         if let Some(kept) = cache::graph(&dir, tree, EXTRACTOR) {
             return Ok(kept);
         }
-        let kept = Kept::all(&dir, EXTRACTOR);
-        let (graph, outcomes) = Self::link(repo, tree, &kept, progress)?;
+        let entries = repo.list(tree)?;
+        let kept = Kept::near(&dir, EXTRACTOR, &keys(&entries));
+        let (graph, outcomes) = Self::link(repo, tree, &entries, &kept, progress)?;
         if graph.missing().is_empty() {
             cache::keep_graph(&dir, tree, EXTRACTOR, &graph);
-            let facts = outcomes
+            let facts: Vec<_> = outcomes
                 .iter()
-                .filter_map(|(key, outcome)| Some((*key, outcome.as_ref()?.1.as_ref())));
-            kept::keep(&dir, tree, EXTRACTOR, &facts.collect::<Vec<_>>());
+                .filter_map(|(key, outcome)| Some((*key, &outcome.as_ref()?.1)))
+                .collect();
+            kept::keep_new(&dir, tree, EXTRACTOR, &facts, &kept);
         }
         Ok(graph)
     }
@@ -120,12 +125,10 @@ impl Graph {
         let entries = repo.list(tree)?;
         let sources = sources(&entries, &mut Stats::default());
         if sources.len() > most {
-            let kept = Kept::all(&dir, EXTRACTOR);
-            let is_new = |key: &Key| kept.iter().all(|file| file.find(key).is_none());
-            let keys = sources
-                .iter()
-                .map(|(entry, language)| (entry.id, *language));
-            let new: BTreeSet<Key> = keys.filter(is_new).collect();
+            let keys = keys(&entries);
+            let kept = Kept::near(&dir, EXTRACTOR, &keys);
+            let is_new = |key: &&Key| kept.iter().all(|file| file.find(key).is_none());
+            let new: BTreeSet<&Key> = keys.iter().filter(is_new).collect();
             if new.len() > most {
                 return Ok(None);
             }
@@ -158,21 +161,21 @@ impl Graph {
         tree: TreeId,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<Self, GraphError> {
-        Self::link(repo, tree, &[], progress).map(|(graph, _)| graph)
+        Self::link(repo, tree, &repo.list(tree)?, &[], progress).map(|(graph, _)| graph)
     }
 
     /// The graph of a tree, and what became of its blobs, parsing only those that are not kept.
     fn link<'kept>(
         repo: &Repo,
         tree: TreeId,
+        entries: &[Entry],
         kept: &'kept [Kept],
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<(Self, BTreeMap<Key, Outcome<'kept>>), GraphError> {
-        let entries = repo.list(tree)?;
         let mut stats = Stats::default();
         let mut parts = Parts::default();
-        paths(tree, &entries, &mut parts, &mut stats);
-        let sources = sources(&entries, &mut stats);
+        paths(tree, entries, &mut parts, &mut stats);
+        let sources = sources(entries, &mut stats);
         let outcomes = read(&repo.share(), &sources, kept, progress)?;
         let mut missing = Vec::new();
         let mut linked = Vec::with_capacity(sources.len());
@@ -205,8 +208,8 @@ impl Graph {
     /// # Errors
     /// As for `at`.
     pub fn sites(repo: &Repo, tree: TreeId, wanted: &Wanted) -> Result<Sites, GraphError> {
-        let kept = Kept::all(&repo.cache_dir(), EXTRACTOR);
         let entries = repo.list(tree)?;
+        let kept = Kept::near(&repo.cache_dir(), EXTRACTOR, &keys(&entries));
         let sources = sources(&entries, &mut Stats::default());
         let outcomes = read(&repo.share(), &sources, &kept, &|_, _| {})?;
         let linked: Vec<_> = sources
@@ -231,6 +234,7 @@ impl Graph {
         for (entry, language) in &sources {
             if let Some(called) = by_file.remove(&entry.path) {
                 let source = repo.blob(BlobId(entry.id))?.unwrap_or_default();
+                let source = extract::readable(*language, &source);
                 calls.extend(sites::with_arguments(
                     &mut parsers,
                     *language,
@@ -258,6 +262,7 @@ impl Graph {
         };
         let mut parsers = Parsers::default();
         let facts = extract::facts(&mut parsers, language, &source);
+        let source = extract::readable(language, &source);
         Ok(facts.map_or_else(
             |_| Vec::new(),
             |facts| {
@@ -325,6 +330,16 @@ fn sources<'a>(entries: &'a [Entry], stats: &mut Stats) -> Vec<(&'a Entry, Langu
     sources
 }
 
+/// What the facts of a tree are kept under, sorted, each once.
+fn keys(entries: &[Entry]) -> Vec<Key> {
+    let sources = sources(entries, &mut Stats::default());
+    let keys = sources
+        .iter()
+        .map(|(entry, language)| (entry.id, *language));
+    let keys: std::collections::BTreeSet<Key> = keys.collect();
+    keys.into_iter().collect()
+}
+
 /// The outcome of every blob, read and parsed in parallel where it is not kept; a blob that stands at several paths is read once.
 fn read<'kept>(
     shared: &Shared,
@@ -384,5 +399,9 @@ fn parsed(
     Ok(Some((read, Cow::Owned(encoded))))
 }
 
+#[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
+mod npm_tests;
 #[cfg(test)]
 mod tests;

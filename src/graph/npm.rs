@@ -1,13 +1,13 @@
 //! Which file a JavaScript or TypeScript import means: relative paths, extensions, index files, packages of the tree, `paths`.
 //!
-//! In: the source files of a tree and the texts of its `package.json` and `tsconfig.json` files. Out: a `Place` for each specifier. An
-//! import that finds nothing is foreign. Never reads a blob.
+//! In: the source files of a tree and the texts of its project files. Out: a `Place` for each specifier. An import that finds nothing is
+//! foreign, and so is one that names a package which no workspace links, though some folder of the tree has its name. Never reads a blob.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
+use crate::graph::json::Json;
 use crate::graph::places::{Place, Places, join, last, parent};
+use crate::graph::workspace::{declared, is_member, of_pnpm};
 
 /// Extensions that a specifier without one may mean, in the order TypeScript tries them.
 const EXTENSIONS: [&str; 9] = ["ts", "tsx", "d.ts", "js", "jsx", "mts", "mjs", "cts", "cjs"];
@@ -20,63 +20,94 @@ const SWAPS: [(&str, &[&str]); 4] = [
     ("cjs", &["cts", "d.cts"]),
 ];
 
-/// How deep `extends` of a tsconfig is followed.
-const MAX_EXTENDS: usize = 8;
+/// How many tsconfig files are looked at for one option.
+const MAX_EXTENDS: usize = 32;
+
+/// The lists of a manifest that name what a package uses.
+const DEPENDENCIES: [&str; 4] = [
+    "dependencies",
+    "devDependencies",
+    "peerDependencies",
+    "optionalDependencies",
+];
+
+/// How a manifest names a package that lies in the same tree.
+const LINKS: [&str; 4] = ["workspace:", "file:", "link:", "portal:"];
+
+/// An import as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Asked<'a> {
+    /// The importing file.
+    pub from: &'a str,
+    /// What it names.
+    pub specifier: &'a str,
+    /// Whether it is `require()`.
+    pub is_require: bool,
+}
 
 /// The packages and path mappings of a tree.
 pub struct Npm {
-    /// Packages by name.
-    packages: BTreeMap<String, Package>,
+    /// The folders of packages by name, those nearer to the root first.
+    packages: BTreeMap<String, Vec<String>>,
     /// tsconfig and jsconfig files by path.
-    configs: BTreeMap<String, Value>,
-    /// The package around each folder that has a `package.json`.
-    package_folders: BTreeMap<String, Value>,
-}
-
-struct Package {
-    folder: String,
-    manifest: Value,
+    configs: BTreeMap<String, Json>,
+    /// The `package.json` of each folder that has one.
+    manifests: BTreeMap<String, Json>,
+    /// The patterns of the members, of each folder that declares a workspace.
+    workspaces: BTreeMap<String, Vec<String>>,
 }
 
 impl Npm {
-    /// From the project files of a tree: path and text. A text that is no JSON object says nothing.
+    /// From the project files of a tree: path and text. A text that is no JSON object (YAML, for pnpm) says nothing.
     pub fn new<'a>(projects: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let mut npm = Self {
             packages: BTreeMap::new(),
             configs: BTreeMap::new(),
-            package_folders: BTreeMap::new(),
+            manifests: BTreeMap::new(),
+            workspaces: BTreeMap::new(),
         };
         for (path, text) in projects {
-            let Ok(value @ Value::Object(_)) = serde_json::from_str(&plain_json(text)) else {
+            let folder = parent(path).to_owned();
+            let mut workspace = |patterns: Vec<String>| {
+                let known: &mut Vec<String> = npm.workspaces.entry(folder.clone()).or_default();
+                known.extend(patterns);
+            };
+            if last(path) == "pnpm-workspace.yaml" {
+                workspace(of_pnpm(text));
+                continue;
+            }
+            let Some(value) = Json::object(text) else {
                 continue;
             };
-            if last(path) != "package.json" {
-                npm.configs.insert(path.to_owned(), value);
-                continue;
-            }
-            if let Some(name) = value.get("name").and_then(Value::as_str) {
-                // Of two packages of one name the one nearer to the root is meant: paths come sorted, so it is not always the first.
-                let folder = parent(path).to_owned();
-                let deeper = |known: &Package| {
-                    known.folder.matches('/').count() <= folder.matches('/').count()
-                };
-                if !npm.packages.get(name).is_some_and(deeper) {
-                    npm.packages.insert(
-                        name.to_owned(),
-                        Package {
-                            folder,
-                            manifest: value.clone(),
-                        },
-                    );
+            match last(path) {
+                "package.json" => {
+                    if let Some(patterns) = declared(&value, "workspaces") {
+                        workspace(patterns);
+                    }
+                    if let Some(name) = value.get("name").and_then(Json::as_str) {
+                        let folders: &mut Vec<String> =
+                            npm.packages.entry(name.to_owned()).or_default();
+                        folders.push(folder.clone());
+                    }
+                    npm.manifests.insert(folder, value);
                 }
+                "lerna.json" => {
+                    if let Some(patterns) = declared(&value, "packages") {
+                        workspace(patterns);
+                    }
+                }
+                _ => drop(npm.configs.insert(path.to_owned(), value)),
             }
-            npm.package_folders.insert(parent(path).to_owned(), value);
+        }
+        for folders in npm.packages.values_mut() {
+            folders.sort_by_key(|folder| (folder.matches('/').count(), folder.clone()));
         }
         npm
     }
 
     /// Where a specifier leads from a file.
-    pub fn resolve(&self, places: &Places<'_>, from: &str, specifier: &str) -> Place {
+    pub fn resolve(&self, places: &Places<'_>, asked: Asked<'_>) -> Place {
+        let (from, specifier) = (asked.from, asked.specifier);
         let specifier = specifier
             .split(['?', '#'])
             .next()
@@ -89,9 +120,12 @@ impl Npm {
             let found = normal(parent(from), specifier).and_then(|path| self.path(places, &path));
             return found.map_or(Place::Foreign, Place::File);
         }
-        self.mapped(places, from, specifier)
-            .or_else(|| self.private(places, from, specifier))
-            .or_else(|| self.package(places, specifier))
+        let asked = Asked { specifier, ..asked };
+        self.mapped(places, asked)
+            .or_else(|| match specifier.starts_with('#') {
+                true => self.private(places, asked),
+                false => self.package(places, asked),
+            })
             .map_or(Place::Foreign, Place::File)
     }
 
@@ -101,8 +135,9 @@ impl Npm {
             if let Some(file) = file_at(places, path) {
                 return Some(file);
             }
-            if let Some(manifest) = self.package_folders.get(path)
-                && let Some(file) = self.entry(places, path, manifest, ".")
+            // A folder is no package here: Node looks at `main`, never at `exports`.
+            if let Some(manifest) = self.manifests.get(path)
+                && let Some(file) = self.main(places, path, manifest)
             {
                 return Some(file);
             }
@@ -113,13 +148,13 @@ impl Npm {
     }
 
     /// By `paths` and `baseUrl` of the nearest tsconfig.
-    fn mapped(&self, places: &Places<'_>, from: &str, specifier: &str) -> Option<u32> {
-        let mut folder = parent(from);
+    fn mapped(&self, places: &Places<'_>, asked: Asked<'_>) -> Option<u32> {
+        let mut folder = parent(asked.from);
         loop {
             for name in ["tsconfig.json", "jsconfig.json"] {
                 let path = join(folder, name);
                 if self.configs.contains_key(&path) {
-                    return self.by_config(places, &path, specifier);
+                    return self.by_config(places, &path, asked.specifier);
                 }
             }
             if folder.is_empty() {
@@ -130,30 +165,32 @@ impl Npm {
     }
 
     fn by_config(&self, places: &Places<'_>, path: &str, specifier: &str) -> Option<u32> {
-        let (paths_at, paths) = self.option(path, "paths", MAX_EXTENDS).unzip();
+        let (paths_at, paths) = self.option(path, "paths").unzip();
         let base = self
-            .option(path, "baseUrl", MAX_EXTENDS)
+            .option(path, "baseUrl")
             .and_then(|(at, value)| normal(parent(&at), value.as_str()?));
         let paths_base = base
             .clone()
             .or_else(|| paths_at.map(|at: String| parent(&at).to_owned()));
-        if let (Some(Value::Object(paths)), Some(folder)) = (paths, paths_base) {
+        if let (Some(paths), Some(folder)) = (paths, paths_base) {
             // The pattern with the longest part before its `*` wins; one without `*` wins over all.
             let best = paths
+                .pairs()
                 .iter()
                 .filter_map(|(pattern, targets)| {
                     Some((wildcard(pattern, specifier)?, pattern, targets))
                 })
                 .max_by_key(|(_, pattern, _)| (!pattern.contains('*'), pattern.find('*')));
             if let Some((matched, _, targets)) = best {
-                let targets = targets.as_array().map(Vec::as_slice).unwrap_or_default();
-                let mut found = targets
-                    .iter()
-                    .filter_map(Value::as_str)
-                    .filter_map(|target| {
-                        let path = normal(&folder, &target.replace('*', matched))?;
-                        self.path(places, &path)
-                    });
+                let mut found =
+                    targets
+                        .items()
+                        .iter()
+                        .filter_map(Json::as_str)
+                        .filter_map(|target| {
+                            let path = normal(&folder, &target.replace('*', matched))?;
+                            self.path(places, &path)
+                        });
                 if let Some(found) = found.next() {
                     return Some(found);
                 }
@@ -162,84 +199,133 @@ impl Npm {
         self.path(places, &normal(&base?, specifier)?)
     }
 
-    /// A compiler option of a tsconfig or of one it extends, with the path of the file that sets it.
-    fn option(&self, path: &str, name: &str, depth: usize) -> Option<(String, &Value)> {
-        let config = self.configs.get(path)?;
-        if let Some(value) = config
-            .get("compilerOptions")
-            .and_then(|options| options.get(name))
-        {
-            return Some((path.to_owned(), value));
+    /// A compiler option of a tsconfig or of one it extends, with the path of the file that sets it. Of several that it extends the last
+    /// one comes first.
+    fn option(&self, path: &str, name: &str) -> Option<(String, &Json)> {
+        let mut next = vec![path.to_owned()];
+        let mut seen = BTreeSet::new();
+        while let Some(path) = next.pop().filter(|_| seen.len() < MAX_EXTENDS) {
+            let Some(config) = self.configs.get(&path).filter(|_| !seen.contains(&path)) else {
+                continue;
+            };
+            let options = config.get("compilerOptions");
+            if let Some(value) = options.and_then(|options| options.get(name)) {
+                return Some((path, value));
+            }
+            let one = config.get("extends").map_or(&[][..], std::slice::from_ref);
+            let list = config.get("extends").map_or(&[][..], Json::items);
+            let extended = one.iter().chain(list).filter_map(Json::as_str);
+            let found = extended.filter(|extended| extended.starts_with('.'));
+            next.extend(found.filter_map(|extended| {
+                let path = normal(parent(&path), extended)?;
+                Some(match self.configs.contains_key(&path) {
+                    true => path,
+                    false => format!("{path}.json"),
+                })
+            }));
+            seen.insert(path);
         }
-        let depth = depth.checked_sub(1)?;
-        let extends = config.get("extends")?;
-        let list = extends
-            .as_array()
-            .map_or(std::slice::from_ref(extends), Vec::as_slice);
-        list.iter()
-            .rev()
-            .filter_map(Value::as_str)
-            .find_map(|extended| {
-                if !extended.starts_with('.') {
-                    return None;
-                }
-                let path = normal(parent(path), extended)?;
-                let path = if self.configs.contains_key(&path) {
-                    path
-                } else {
-                    format!("{path}.json")
-                };
-                self.option(&path, name, depth)
-            })
+        None
+    }
+
+    /// The nearest folder above a file that has a `package.json`.
+    fn own(&self, from: &str) -> Option<(&str, &Json)> {
+        above(from).find_map(|folder| {
+            let (folder, manifest) = self.manifests.get_key_value(folder)?;
+            Some((folder.as_str(), manifest))
+        })
     }
 
     /// `#name`: the `imports` of the package around a file.
-    fn private(&self, places: &Places<'_>, from: &str, specifier: &str) -> Option<u32> {
-        if !specifier.starts_with('#') {
-            return None;
-        }
-        let mut folder = parent(from);
-        loop {
-            if let Some(manifest) = self.package_folders.get(folder) {
-                let imports = manifest.get("imports")?;
-                return self
-                    .condition_targets(imports, specifier)
-                    .iter()
-                    .find_map(|target| self.target(places, folder, target));
-            }
-            if folder.is_empty() {
-                return None;
-            }
-            folder = parent(folder);
-        }
+    fn private(&self, places: &Places<'_>, asked: Asked<'_>) -> Option<u32> {
+        let (folder, manifest) = self.own(asked.from)?;
+        let targets = targets(manifest.get("imports")?, asked.specifier, asked)?;
+        targets
+            .iter()
+            .find_map(|target| match target.starts_with("./") {
+                true => self.target(places, folder, target),
+                false => self.package(
+                    places,
+                    Asked {
+                        specifier: target,
+                        ..asked
+                    },
+                ),
+            })
     }
 
     /// A package of this tree, or a file of it.
-    fn package(&self, places: &Places<'_>, specifier: &str) -> Option<u32> {
+    fn package(&self, places: &Places<'_>, asked: Asked<'_>) -> Option<u32> {
+        let specifier = asked.specifier;
         let parts = if specifier.starts_with('@') { 2 } else { 1 };
         let end = specifier
             .match_indices('/')
             .nth(parts - 1)
             .map_or(specifier.len(), |(at, _)| at);
-        let package = self.packages.get(specifier.get(..end)?)?;
+        let folder = self.linked(asked.from, specifier.get(..end)?)?;
         let inner = format!(".{}", specifier.get(end..)?);
-        self.entry(places, &package.folder, &package.manifest, &inner)
+        self.entry(places, folder, self.manifests.get(folder)?, &inner, asked)
     }
 
-    /// What a package exports under `.` or `./name`.
+    /// The folder of the package that a name means from a file: the package around it, one that its manifest says where it lies, or a
+    /// member of the nearest workspace above it. Where nobody declares a workspace, the one nearest to the root, unless the manifest
+    /// says that it comes from a registry.
+    fn linked(&self, from: &str, name: &str) -> Option<&str> {
+        let folders = self.packages.get(name)?;
+        let own = self.own(from);
+        if let Some((folder, manifest)) = own
+            && manifest.get("name").and_then(Json::as_str) == Some(name)
+        {
+            return Some(folder);
+        }
+        let said = own.and_then(|(folder, manifest)| {
+            let lists = DEPENDENCIES.iter().filter_map(|list| manifest.get(list));
+            let mut said = lists.filter_map(|list| list.get(name).and_then(Json::as_str));
+            Some((folder, said.next()?))
+        });
+        if let Some((folder, said)) = said
+            && let Some((_, path)) = said.split_once(':')
+            && LINKS.iter().skip(1).any(|link| said.starts_with(link))
+            && let Some(path) = normal(folder, path)
+            && let Some((folder, _)) = self.manifests.get_key_value(&path)
+        {
+            return Some(folder);
+        }
+        let mut workspaces =
+            above(from).filter_map(|folder| Some((folder, self.workspaces.get(folder)?)));
+        if let Some((root, patterns)) = workspaces.next() {
+            let all = std::iter::once((root, patterns)).chain(workspaces);
+            for (root, patterns) in all {
+                let mut members = folders.iter().filter(|folder| {
+                    below(root, folder).is_some_and(|folder| is_member(patterns, folder))
+                });
+                if let Some(member) = members.next() {
+                    return Some(member);
+                }
+            }
+            return None;
+        }
+        let is_foreign =
+            said.is_some_and(|(_, said)| !LINKS.iter().any(|link| said.starts_with(link)));
+        folders.first().map(String::as_str).filter(|_| !is_foreign)
+    }
+
+    /// What a package exports under `.` or `./name`. Where what it exports is built and not in the tree, the file that lies where the name
+    /// says.
     fn entry(
         &self,
         places: &Places<'_>,
         folder: &str,
-        manifest: &Value,
+        manifest: &Json,
         inner: &str,
+        asked: Asked<'_>,
     ) -> Option<u32> {
         if let Some(exports) = manifest.get("exports") {
-            let targets = self.condition_targets(exports, inner);
-            if let Some(found) = targets
+            let targets = targets(exports, inner, asked)?;
+            let mut found = targets
                 .iter()
-                .find_map(|target| self.target(places, folder, target))
-            {
+                .map(|target| self.target(places, folder, target));
+            if let Some(found) = found.find_map(|found| found) {
                 return Some(found);
             }
         }
@@ -247,10 +333,15 @@ impl Npm {
             let path = normal(folder, inner)?;
             return file_at(places, &path).or_else(|| self.index(places, &path));
         }
+        self.main(places, folder, manifest)
+    }
+
+    /// What a package is without `exports`.
+    fn main(&self, places: &Places<'_>, folder: &str, manifest: &Json) -> Option<u32> {
         let fields = ["source", "types", "typings", "module", "main", "browser"];
         fields
             .iter()
-            .filter_map(|field| manifest.get(field).and_then(Value::as_str))
+            .filter_map(|field| manifest.get(field).and_then(Json::as_str))
             .find_map(|target| self.target(places, folder, target))
             .or_else(|| self.index(places, &join(folder, "src")))
             .or_else(|| self.index(places, folder))
@@ -283,44 +374,69 @@ impl Npm {
             .unwrap_or(rest);
         file_at(places, &join(&join(folder, "src"), stem))
     }
+}
 
-    /// All targets of an `exports` or `imports` value under a key, in the order they are written.
-    fn condition_targets(&self, exports: &Value, key: &str) -> Vec<String> {
-        let mut out = Vec::new();
-        let with_keys = exports
-            .as_object()
-            .is_some_and(|map| map.keys().any(|key| key.starts_with(['.', '#'])));
-        if !with_keys {
-            if key == "." {
-                conditions(exports, "", &mut out);
-            }
-            return out;
-        }
-        let Some(map) = exports.as_object() else {
-            return out;
-        };
-        let best = map
-            .iter()
-            .filter_map(|(pattern, value)| Some((wildcard(pattern, key)?, pattern, value)))
-            .max_by_key(|(_, pattern, _)| (!pattern.contains('*'), pattern.find('*')));
-        if let Some((matched, _, value)) = best {
-            conditions(value, matched, &mut out);
-        }
-        out
+/// A file's folder and all folders above it, the root last.
+fn above(from: &str) -> impl Iterator<Item = &str> {
+    let first = Some(parent(from));
+    std::iter::successors(first, |folder| (!folder.is_empty()).then(|| parent(folder)))
+}
+
+/// A folder as seen from one above it; none when that is not above it.
+fn below<'a>(root: &str, folder: &'a str) -> Option<&'a str> {
+    match folder.strip_prefix(root)? {
+        rest if root.is_empty() || rest.is_empty() => Some(rest),
+        rest => rest.strip_prefix('/'),
     }
 }
 
-/// The strings of nested conditions, with `*` filled in. Nesting is bounded by the JSON reader (128).
-fn conditions(value: &Value, matched: &str, out: &mut Vec<String>) {
+/// The targets of an `exports` or `imports` value under a key: first those whose conditions hold for the import, as they are written, then
+/// the others. None when the package does not have the key, or closes it (`null`).
+fn targets(exports: &Json, key: &str, asked: Asked<'_>) -> Option<Vec<String>> {
+    let keys = exports.pairs().iter();
+    let with_keys = keys.clone().any(|(key, _)| key.starts_with(['.', '#']));
+    let (matched, value) = match with_keys {
+        true => {
+            let fitting =
+                keys.filter_map(|(pattern, value)| Some((wildcard(pattern, key)?, pattern, value)));
+            let best =
+                fitting.max_by_key(|(_, pattern, _)| (!pattern.contains('*'), pattern.find('*')));
+            best.map(|(matched, _, value)| (matched, value))?
+        }
+        false => ("", Some(exports).filter(|_| key == ".")?),
+    };
+    if *value == Json::Null {
+        return None;
+    }
+    let is_typed = [".ts", ".tsx", ".mts", ".cts"]
+        .iter()
+        .any(|end| asked.from.ends_with(end));
+    let holds = |condition: &str| match condition {
+        "node" | "module-sync" | "default" => true,
+        "import" => !asked.is_require,
+        "require" => asked.is_require,
+        // TypeScript asks for declarations first.
+        "types" => is_typed,
+        _ => false,
+    };
+    let mut out = Vec::new();
+    conditions(value, matched, &holds, &mut out);
+    conditions(value, matched, &|_| true, &mut out);
+    Some(out)
+}
+
+/// The strings under conditions that hold, with `*` filled in. Nesting is bounded by the JSON reader (128).
+fn conditions(value: &Json, matched: &str, holds: &dyn Fn(&str) -> bool, out: &mut Vec<String>) {
     match value {
-        Value::String(text) => out.push(text.replace('*', matched)),
-        Value::Array(list) => list
+        Json::Text(text) => out.push(text.replace('*', matched)),
+        Json::List(list) => list
             .iter()
-            .for_each(|value| conditions(value, matched, out)),
-        Value::Object(map) => map
-            .values()
-            .for_each(|value| conditions(value, matched, out)),
-        _ => {}
+            .for_each(|value| conditions(value, matched, holds, out)),
+        Json::Map(pairs) => pairs
+            .iter()
+            .filter(|(condition, _)| holds(condition))
+            .for_each(|(_, value)| conditions(value, matched, holds, out)),
+        Json::Null | Json::Plain => {}
     }
 }
 
@@ -364,143 +480,4 @@ fn normal(folder: &str, path: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
-}
-
-/// JSON without the comments and trailing commas that tsconfig files may have.
-fn plain_json(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    let mut inside = false;
-    while let Some(c) = chars.next() {
-        if inside {
-            out.push(c);
-            if c == '\\' {
-                out.extend(chars.next());
-            }
-            inside = c != '"';
-            continue;
-        }
-        match (c, chars.peek()) {
-            ('/', Some('/')) => {
-                while chars.peek().is_some_and(|&c| c != '\n') {
-                    chars.next();
-                }
-            }
-            ('/', Some('*')) => {
-                chars.next();
-                let mut star = false;
-                for c in chars.by_ref() {
-                    if star && c == '/' {
-                        break;
-                    }
-                    star = c == '*';
-                }
-            }
-            ('}' | ']', _) => {
-                let end = out.trim_end().len();
-                if out.get(..end).is_some_and(|out| out.ends_with(',')) {
-                    out.truncate(end - 1);
-                }
-                out.push(c);
-            }
-            _ => {
-                inside = c == '"';
-                out.push(c);
-            }
-        }
-    }
-    out.trim_start_matches('\u{feff}').to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn resolve(
-        paths: &'static [&'static str],
-        projects: &[(&str, &str)],
-        from: &str,
-        specifier: &str,
-    ) -> Option<&'static str> {
-        let sources: Vec<_> = paths
-            .iter()
-            .enumerate()
-            .map(|(at, path)| (*path, at as u32))
-            .collect();
-        let places = Places::new(&sources, paths.iter().copied());
-        match Npm::new(projects.iter().copied()).resolve(&places, from, specifier) {
-            Place::File(at) => Some(paths[at as usize]),
-            _ => None,
-        }
-    }
-
-    #[test]
-    fn relative_specifiers() {
-        let paths = &[
-            "a/math.ts",
-            "a/fmt.mts",
-            "a/lib/index.tsx",
-            "a/old.js",
-            "index.ts",
-            "a/old.d.ts",
-        ];
-        for (specifier, expected) in [
-            ("./math", Some("a/math.ts")),
-            ("./math.js", Some("a/math.ts")),
-            ("./fmt.mjs", Some("a/fmt.mts")),
-            ("./lib", Some("a/lib/index.tsx")),
-            ("./lib/", Some("a/lib/index.tsx")),
-            ("..", Some("index.ts")),
-            ("../../x", None),
-            ("./gone", None),
-            ("math", None),
-        ] {
-            assert_eq!(
-                resolve(paths, &[], "a/main.ts", specifier),
-                expected,
-                "{specifier}"
-            );
-        }
-    }
-
-    #[test]
-    fn packages_and_mappings() {
-        let paths = &[
-            "packages/a/src/index.ts",
-            "packages/a/src/deep/x.ts",
-            "packages/b/lib/main.js",
-            "app/src/util.ts",
-        ];
-        let projects = [
-            (
-                "packages/a/package.json",
-                r#"{"name":"@s/a","exports":{".":{"import":"./dist/index.js"},"./*":"./src/deep/*.ts"}}"#,
-            ),
-            (
-                "packages/b/package.json",
-                r#"{"name":"b","main":"lib/main.js"}"#,
-            ),
-            (
-                "app/tsconfig.json",
-                "{ // a comment\n \"extends\": \"../tsconfig.base.json\", }",
-            ),
-            (
-                "tsconfig.base.json",
-                r#"{"compilerOptions":{"paths":{"~/*":["./app/src/*"]}}}"#,
-            ),
-        ];
-        for (specifier, expected) in [
-            ("@s/a", Some("packages/a/src/index.ts")),
-            ("@s/a/x", Some("packages/a/src/deep/x.ts")),
-            ("b", Some("packages/b/lib/main.js")),
-            ("~/util", Some("app/src/util.ts")),
-            ("react", None),
-        ] {
-            assert_eq!(
-                resolve(paths, &projects, "app/main.ts", specifier),
-                expected,
-                "{specifier}"
-            );
-        }
-    }
 }

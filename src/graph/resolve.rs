@@ -51,6 +51,8 @@ pub struct Linker<'world, 'tree> {
     pub nodes: Vec<Vec<u32>>,
     /// Functions and classes by tree-wide name, whether they are members, and whether they are Python.
     pub named: Table<(u32, bool, bool), Vec<u32>>,
+    /// The methods under a key of `named` by the plain name of their class, once asked for.
+    classes: Table<(u32, bool, bool), Table<String, Vec<u32>>>,
 }
 
 impl<'world, 'tree> Linker<'world, 'tree> {
@@ -68,6 +70,7 @@ impl<'world, 'tree> Linker<'world, 'tree> {
             nodes: Vec::new(),
             files: Vec::new(),
             named: Table::default(),
+            classes: Table::default(),
         }
     }
 }
@@ -237,7 +240,8 @@ impl Linker<'_, '_> {
     }
 
     /// Edges to whatever has the name that a call of unknown target calls, when it is not many: methods for a call on a value, functions
-    /// and classes for a bare one. What an import binds is not guessed.
+    /// and classes for a bare one. Where the value has the name of a class with such a method (`request.cancel()`), only to that. What an
+    /// import binds is not guessed.
     fn guess(&mut self, file: u32, call: &Call, from: u32) {
         let unit = self.world.unit(file);
         let Some(root) = self.root(file, call.callee) else {
@@ -246,16 +250,27 @@ impl Linker<'_, '_> {
         let method = root != call.callee;
         let python = unit.language == Language::Python;
         let key = (unit.global(call.name), method, python);
-        let Some(found) = self
-            .named
-            .get(&key)
-            .filter(|found| found.len() <= MAX_GUESSES)
-        else {
+        let Some(found) = self.named.get(&key) else {
             return;
         };
-        for &to in found {
-            self.parts
-                .edge(EdgeKind::Calls, from, to, Resolution::Guess);
+        let receiver = match unit.facts.expressions.get(call.callee as usize) {
+            Some(&Expression::Member { of, .. }) => unit.facts.expressions.get(of as usize),
+            _ => None,
+        };
+        let like = match receiver {
+            Some(&(Expression::Name { name, .. } | Expression::Member { name, .. })) => {
+                let (nodes, classes) = (&self.parts.nodes, &mut self.classes);
+                let classes = classes.entry(key).or_insert_with(|| by_class(nodes, found));
+                classes.get(&plain(unit.spelled(name)))
+            }
+            _ => None,
+        };
+        let found = like.unwrap_or(found);
+        if found.len() <= MAX_GUESSES {
+            for &to in found {
+                self.parts
+                    .edge(EdgeKind::Calls, from, to, Resolution::Guess);
+            }
         }
     }
 
@@ -438,6 +453,26 @@ impl Linker<'_, '_> {
             self.how(file, of)
         }
     }
+}
+
+/// A name as it is compared between values and classes: `http_request` and `HTTPRequest` are one.
+fn plain(name: &str) -> String {
+    name.replace('_', "").to_lowercase()
+}
+
+/// Methods by the plain name of their class.
+fn by_class(nodes: &[Node], methods: &[u32]) -> Table<String, Vec<u32>> {
+    let mut classes: Table<String, Vec<u32>> = Table::default();
+    for &method in methods {
+        let name = nodes
+            .get(method as usize)
+            .map_or("", |node| node.name.as_str());
+        let qualified = name.rsplit_once("::").map_or("", |(_, name)| name);
+        if let Some(class) = qualified.rsplit('.').nth(1) {
+            classes.entry(plain(class)).or_default().push(method);
+        }
+    }
+    classes
 }
 
 /// The node of a definition or of the nearest one around it.

@@ -7,7 +7,7 @@ use std::process::Command;
 use super::*;
 
 /// The edges of files given by path and text, without a repository; neither contains nor guesses.
-fn edges_of(files: &[(&str, &str)]) -> BTreeSet<String> {
+pub(super) fn edges_of(files: &[(&str, &str)]) -> BTreeSet<String> {
     let graph = graph_of(files);
     graph
         .edges()
@@ -23,7 +23,7 @@ fn edges_of(files: &[(&str, &str)]) -> BTreeSet<String> {
         .collect()
 }
 
-fn graph_of(files: &[(&str, &str)]) -> Graph {
+pub(super) fn graph_of(files: &[(&str, &str)]) -> Graph {
     let mut files = files.to_vec();
     files.sort_unstable();
     let mut parsers = Parsers::default();
@@ -467,6 +467,43 @@ fn guesses_are_marked_and_never_made_for_what_is_imported() {
 }
 
 #[test]
+fn a_value_named_for_a_class_is_guessed_to_be_one() {
+    let mut files: Vec<(String, String)> = (0..8)
+        .map(|at| {
+            (
+                format!("o{at}.py"),
+                format!("class Other{at}:\n    def cancel(self): pass\n"),
+            )
+        })
+        .collect();
+    files.push((
+        "r.py".into(),
+        "class HTTPRequest:\n    def cancel(self): pass\n".into(),
+    ));
+    files.push((
+        "u.py".into(),
+        "def f(all, other):\n    for http_request in all: http_request.cancel()\n    other.cancel()\nclass C:\n    def m(self, x): x.http_request.cancel()\n".into(),
+    ));
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    let graph = graph_of(&files);
+    let guesses: Vec<String> = graph
+        .edges()
+        .filter(|edge| edge.resolution == Resolution::Guess)
+        .map(|edge| format!("{} -> {}", graph.name(edge.from), graph.name(edge.to)))
+        .collect();
+    assert_eq!(
+        guesses,
+        [
+            "u.py::C.m -> r.py::HTTPRequest.cancel",
+            "u.py::f -> r.py::HTTPRequest.cancel"
+        ]
+    );
+}
+
+#[test]
 fn diamonds_and_rings_of_bases() {
     exactly(
         &[(
@@ -510,7 +547,7 @@ fn imports_that_go_round_in_a_ring_end() {
 }
 
 /// A repository of one commit; its tree.
-fn repository(dir: &Path, files: &[(&str, &[u8])]) -> (Repo, TreeId) {
+pub(super) fn repository(dir: &Path, files: &[(&str, &[u8])]) -> (Repo, TreeId) {
     git(dir, &["init", "-q"]);
     for (path, bytes) in files {
         write(dir, path, bytes);
@@ -577,14 +614,65 @@ const FIXTURE: &[(&str, &[u8])] = &[
     ("node_modules/x.js", b"function x() {}\n"),
 ];
 
+/// What the resolver knows, in both languages: every way a target is found, and what must find none.
+const KINDS: &[(&str, &[u8])] = &[
+    (
+        "py/base.py",
+        b"from dataclasses import dataclass\nclass Base:\n    kind: 'Engine'\n    def run(self):\n        self.step()\n        self.kind.go()\n    def step(self): pass\n    @classmethod\n    def make(cls): return cls()\n    @property\n    def engine(self) -> 'Engine': return Engine()\nclass Engine:\n    def go(self): pass\n    def __enter__(self): return self\n    def __call__(self): return helper()\ndef helper():\n    def inner(): return inner\n    return inner()\n@dataclass\nclass Point:\n    at: Engine\n    def move(self): self.at.go()\n",
+    ),
+    (
+        "py/use.py",
+        b"import json, os.path as path\nfrom . import base as b\nfrom .base import Base as Root, helper\nfrom .stars import *\nclass Sub(Root):\n    def __init__(self):\n        super().__init__()\n        self.all: list[b.Engine] = []\n        self.by = {'x': b.Engine()}\n    def step(self):\n        super().step()\n        for e in self.all: e.go()\n        self.by['x'].go()\n        self.engine.go()\ndef typed(x: b.Engine, y: 'Sub | None' = None):\n    x.go(); y.step(); x()\ndef flow(f):\n    return f()\ndef main(z):\n    flow(helper); Sub.make().run(); [helper][0]()\n    with b.Engine() as e: e.go()\n    z.move(); json.dumps(1); path.join('a'); far(); unknown()\n    k = Sub if z else Root\n    k().run()\n",
+    ),
+    ("py/stars.py", b"from .deep import *\nfrom outside import *\n"),
+    ("py/deep.py", b"def far(): pass\nclass Far:\n    def unknown(self): pass\n"),
+    ("py/__init__.py", b"from .base import Base\n"),
+    (
+        "app.py",
+        b"import py, py.use\nfrom py import Base as B\ndef go(o):\n    py.Base(); py.use.main(1); B.make(); o.move()\n",
+    ),
+    (
+        "js/lib.ts",
+        b"export interface Shape { area(): number }\nexport abstract class Base implements Shape { abstract area(): number; run() { this.area(); this.helper() } private helper = () => tools.one() }\nexport class Round extends Base { constructor(private at: Point) { super() } area() { return this.at.x() } static of(): Round { return new Round(new Point()) } }\nexport class Point { x() { return 1 } get next(): Point { return this } }\nexport const tools = { one() { return 1 }, two: () => tools.one() }\nexport default function make(): Round { return Round.of() }\nexport namespace Space { export function inside() {} }\n",
+    ),
+    ("js/index.ts", b"export * from './lib.js'\nexport { default as create, tools as kit } from './lib'\nexport * from 'elsewhere'\n"),
+    (
+        "js/use.tsx",
+        b"import type { Shape } from '.'\nimport create, { Round as R, kit, Space } from './index'\nimport * as all from './index'\nimport { far } from 'elsewhere'\nconst Panel = (p: { s: Shape }) => <b>{p.s.area()}</b>\nexport function main(q: any, list: R[], by: Map<string, R>) { kit.two(); R.of().run(); all.create().area(); far(); q.next2(); Space.inside()\n  for (const r of list) r.area()\n  list.map(r => r.run()); by.get('x')?.area()\n  const f = kit.one; f(); [kit.two].forEach(g => g())\n  return <Panel s={R.of()} /> }\nclass Only { next2() {} }\n",
+    ),
+    (
+        "js/old.cjs",
+        b"const lib = require('./plain'), { one } = require('./plain')\nmodule.exports = class Old extends lib.Thing { go() { super.go(); one(); this.stop() } stop() {} }\nexports.lazy = () => import('./plain').then(m => m.one())\n/** @param {import('./plain').Thing} t */\nfunction typed(t) { t.go() }\nfunction outer() { function inner() {} inner(); typed(new lib.Thing()) }\n",
+    ),
+    ("js/plain.js", b"class Thing { go() { return this.constructor.name } }\nfunction one() {}\nmodule.exports = { Thing, one }\n"),
+    ("ws/package.json", b"{\"workspaces\":[\"p/*\"]}\n"),
+    ("ws/p/a/package.json", b"{\"name\":\"@w/a\",\"exports\":{\".\":{\"import\":\"./dist/m.js\"},\"./*\":\"./src/*.ts\"}}\n"),
+    ("ws/p/a/src/m.ts", b"export const up = () => 1\n"),
+    ("ws/p/b/tsconfig.json", b"{\"compilerOptions\":{\"paths\":{\"~/*\":[\"./*\"]}}}\n"),
+    ("ws/p/b/x.ts", b"import { up } from '@w/a'\nimport { up as m } from '@w/a/m'\nimport { y } from '~/y'\nup(); m(); y()\n"),
+    ("ws/p/b/y.ts", b"export function y() { }\n"),
+];
+
 #[test]
 fn the_fixture_has_the_digest_of_its_version() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let (repo, tree) = repository(dir.path(), FIXTURE);
+    let (repo, tree) = repository(dir.path(), &[FIXTURE, KINDS].concat());
     let graph = Graph::build(&repo, tree, &|_, _| {}).expect("it builds");
     let digest = blake3::hash(graph.bytes()).to_hex();
     // A change here that alters any graph raises `EXTRACTOR`.
-    assert_eq!((EXTRACTOR, &digest[..16]), ("2", "0dce899685257780"));
+    assert_eq!((EXTRACTOR, &digest[..16]), ("3", "071cd1c44409650c"));
+    // Each way of finding a target has an edge in each language, so that a resolver that finds less is seen.
+    let mut ways = BTreeSet::new();
+    for edge in graph.edges().filter(|edge| edge.kind == EdgeKind::Calls) {
+        ways.insert((graph.name(edge.from).contains(".py"), edge.resolution));
+    }
+    use Resolution::{Flow, Guess, Import, Receiver, Scope, Type};
+    for way in [Scope, Import, Receiver, Type, Flow, Guess] {
+        assert!(ways.contains(&(true, way)), "Python: {}", way.as_str());
+        assert!(ways.contains(&(false, way)), "JavaScript: {}", way.as_str());
+    }
+    let stats = graph.stats();
+    assert!(stats.calls_external > 0 && stats.calls_unresolved > 0);
 }
 
 #[test]

@@ -52,11 +52,18 @@ pub enum Val {
 /// The values of an expression: sorted, each once. Empty while it is being worked out.
 pub type Set = Rc<[Val]>;
 
+/// An expression that was not asked for yet, in `Values::memo`.
+const EMPTY: u32 = 0;
+
+/// An expression that is being worked out.
+const BUSY: u32 = 1;
+
+/// The first number of a set.
+const DONE: u32 = 2;
+
 /// A value that may still have to be worked out.
 #[derive(Clone)]
 pub enum Slot {
-    /// Not asked for yet.
-    Empty,
     /// Being worked out.
     Busy,
     /// Known.
@@ -78,8 +85,11 @@ pub struct Order {
 pub struct Values<'world, 'tree> {
     /// The facts.
     pub world: &'world World<'tree>,
-    /// What each expression can be, once known.
-    pub memo: Vec<Vec<Slot>>,
+    /// What each expression can be: `EMPTY`, `BUSY`, or `DONE` and the number of a set. Four bytes, because a tree has millions.
+    memo: Vec<Vec<u32>>,
+    /// All sets, each once, and their numbers.
+    sets: Vec<Set>,
+    numbers: Table<Set, u32>,
     /// What an instance of each type expression can be, once known.
     pub types: Table<(u32, u32), Slot>,
     /// What each attribute of each value can be, once known.
@@ -90,8 +100,6 @@ pub struct Values<'world, 'tree> {
     pub orders: Table<(u32, u32), Option<Order>>,
     /// How many evaluations are open.
     pub depth: u32,
-    /// The set of only `Foreign`.
-    pub foreign: Set,
     /// The set of only `Unknown`.
     pub unknown: Set,
     /// The tree-wide name `__enter__`.
@@ -106,9 +114,13 @@ impl<'world, 'tree> Values<'world, 'tree> {
         let memo = world
             .units
             .iter()
-            .map(|unit| vec![Slot::Empty; unit.facts.expressions.len()])
+            .map(|unit| vec![EMPTY; unit.facts.expressions.len()])
             .collect();
+        let foreign: Set = Rc::from([Val::Foreign]);
+        let unknown: Set = Rc::from([Val::Unknown]);
         Self {
+            sets: vec![Rc::clone(&foreign), Rc::clone(&unknown)],
+            numbers: Table::default(),
             world,
             memo,
             types: Table::default(),
@@ -116,14 +128,13 @@ impl<'world, 'tree> Values<'world, 'tree> {
             exports: Table::default(),
             orders: Table::default(),
             depth: 0,
-            foreign: Rc::from([Val::Foreign]),
-            unknown: Rc::from([Val::Unknown]),
+            unknown,
             enter_name: world.name("__enter__"),
             call_name: world.name("__call__"),
         }
     }
 
-    fn slot(&mut self, file: u32, expression: u32) -> Option<&mut Slot> {
+    fn slot(&mut self, file: u32, expression: u32) -> Option<&mut u32> {
         self.memo
             .get_mut(file as usize)?
             .get_mut(expression as usize)
@@ -133,13 +144,16 @@ impl<'world, 'tree> Values<'world, 'tree> {
     pub fn of(&mut self, file: u32, expression: u32) -> Set {
         match self.slot(file, expression) {
             None => return Rc::clone(&self.unknown),
-            Some(Slot::Done(found)) => return Rc::clone(found),
-            Some(Slot::Busy) => return Rc::from([]),
-            Some(slot) => *slot = Slot::Busy,
+            Some(slot) if *slot == EMPTY => *slot = BUSY,
+            Some(slot) => {
+                let number = slot.checked_sub(DONE).map(|number| number as usize);
+                let found = number.and_then(|number| self.sets.get(number));
+                return found.map_or_else(|| Rc::from([]), Rc::clone);
+            }
         }
         if self.depth >= MAX_DEPTH {
             if let Some(slot) = self.slot(file, expression) {
-                *slot = Slot::Empty;
+                *slot = EMPTY;
             }
             return Rc::clone(&self.unknown);
         }
@@ -147,11 +161,11 @@ impl<'world, 'tree> Values<'world, 'tree> {
         let mut out = Vec::new();
         self.evaluate(file, expression, &mut out);
         self.depth -= 1;
-        let set = self.set(out);
+        let number = self.number(out);
         if let Some(slot) = self.slot(file, expression) {
-            *slot = Slot::Done(Rc::clone(&set));
+            *slot = DONE + number;
         }
-        set
+        Rc::clone(&self.sets[number as usize])
     }
 
     fn evaluate(&mut self, file: u32, index: u32, out: &mut Vec<Val>) {
@@ -226,16 +240,29 @@ impl<'world, 'tree> Values<'world, 'tree> {
     }
 
     /// Values as a set.
-    pub fn set(&self, mut values: Vec<Val>) -> Set {
+    pub fn set(&mut self, values: Vec<Val>) -> Set {
+        let number = self.number(values);
+        Rc::clone(&self.sets[number as usize])
+    }
+
+    /// The number of the set of some values.
+    fn number(&mut self, mut values: Vec<Val>) -> u32 {
         match values.as_slice() {
-            [Val::Foreign] => return Rc::clone(&self.foreign),
-            [Val::Unknown] => return Rc::clone(&self.unknown),
+            [Val::Foreign] => return 0,
+            [Val::Unknown] => return 1,
             _ => {}
         }
         values.sort_unstable();
         values.dedup();
         values.truncate(MAX_VALUES);
-        values.into()
+        if let Some(known) = self.numbers.get(values.as_slice()) {
+            return *known;
+        }
+        let set: Set = values.into();
+        let number = self.sets.len() as u32;
+        self.sets.push(Rc::clone(&set));
+        self.numbers.insert(set, number);
+        number
     }
 
     /// Is this `module.exports`, and `module` no variable of the file?

@@ -2,12 +2,16 @@
 //!
 //! In: the facts of every source file. Out: constant-time or logarithmic look-ups. Never evaluates anything.
 
+use std::cell::OnceCell;
+
 use crate::graph::facts::{
-    Binding, DefinitionKind, Export, Expression, Facts, Language, Member, NONE, ScopeKind,
+    Binding, DefinitionKind, Export, Expression, Facts, ImportForm, Language, Member, NONE,
+    ScopeKind,
 };
 use crate::graph::hash::{Interner, Table};
-use crate::graph::npm::Npm;
+use crate::graph::npm::{Asked, Npm};
 use crate::graph::places::{Place, Places, parent};
+use crate::graph::stars::Stars;
 
 /// One source file.
 pub struct Unit<'tree> {
@@ -21,8 +25,10 @@ pub struct Unit<'tree> {
     pub places: Vec<Place>,
     /// The tree-wide name of each name of the file.
     global: Vec<u32>,
-    /// Tree-wide names with their names in the file, sorted.
-    local: Vec<(u32, u32)>,
+    /// Tree-wide names with their names in the file, sorted; made when first asked for.
+    local: OnceCell<Vec<(u32, u32)>>,
+    /// Where the bindings of each scope begin; one more than there are scopes.
+    bound: Vec<u32>,
     /// The scope of each definition's body, `NONE` without one.
     pub bodies: Vec<u32>,
     /// Definitions that are members: owner, name, definition; sorted.
@@ -39,6 +45,8 @@ pub struct World<'tree> {
     pub units: Vec<Unit<'tree>>,
     /// The paths.
     pub places: Places<'tree>,
+    /// Where the stars lead.
+    pub stars: Stars,
     names: Names<'tree>,
 }
 
@@ -84,18 +92,24 @@ impl<'tree> World<'tree> {
         let npm = Npm::new(projects.map(|(path, _, facts)| (*path, facts.text.as_str())));
         let mut names = Names::default();
         let mut found = Table::default();
-        let units = code
+        let units: Vec<_> = code
             .iter()
             .map(|(path, language, facts)| {
-                // What an import means depends on the folder, not on the file in it.
+                // What an import means depends on the folder and the extension, not on the file.
                 let folder = parent(path);
                 let python = *language == Language::Python;
                 let places = facts.imports.iter().map(|import| {
                     let module = facts.names.get(import.module);
-                    let key = (folder, python, import.level, module);
+                    let is_require = import.form == ImportForm::Require;
+                    let asked = Asked {
+                        from: path,
+                        specifier: module,
+                        is_require,
+                    };
+                    let key = (folder, extension(path), import.level, is_require, module);
                     *found.entry(key).or_insert_with(|| match python {
                         true => places.python(path, import.level, module),
-                        false => npm.resolve(&places, path, module),
+                        false => npm.resolve(&places, asked),
                     })
                 });
                 let places = places.collect();
@@ -103,6 +117,7 @@ impl<'tree> World<'tree> {
             })
             .collect();
         Self {
+            stars: Stars::new(&units),
             units,
             places,
             names,
@@ -143,8 +158,18 @@ impl<'tree> Unit<'tree> {
         let global: Vec<u32> = (0..count)
             .map(|at| names.add(facts.names.get(at)))
             .collect();
-        let mut local: Vec<(u32, u32)> = global.iter().copied().zip(0..count).collect();
-        local.sort_unstable();
+        let mut bound = Vec::with_capacity(facts.scopes.len() + 1);
+        let mut first = 0;
+        for scope in 0..=facts.scopes.len() as u32 {
+            while facts
+                .bindings
+                .get(first)
+                .is_some_and(|binding| binding.scope < scope)
+            {
+                first += 1;
+            }
+            bound.push(first as u32);
+        }
         let mut bodies = vec![NONE; facts.definitions.len()];
         for (at, scope) in facts.scopes.iter().enumerate() {
             if let Some(body) = bodies.get_mut(scope.definition as usize) {
@@ -170,7 +195,8 @@ impl<'tree> Unit<'tree> {
             facts,
             places,
             global,
-            local,
+            local: OnceCell::new(),
+            bound,
             bodies,
             owned,
             stars,
@@ -178,6 +204,14 @@ impl<'tree> Unit<'tree> {
         };
         unit.sites = unit.find_sites();
         unit
+    }
+
+    /// Where the imports lead that take every name, in source order.
+    pub fn starred(&self) -> impl DoubleEndedIterator<Item = Place> + '_ {
+        let place = |import: &u32| self.places.get(*import as usize).copied();
+        self.stars
+            .iter()
+            .map(move |import| place(import).unwrap_or(Place::Foreign))
     }
 
     /// Functions with the calls in the same file that call them by their name, or by `self`, as far as scopes alone tell.
@@ -243,17 +277,24 @@ impl<'tree> Unit<'tree> {
 
     /// The name of this file for a tree-wide name.
     pub fn local(&self, name: u32) -> Option<u32> {
-        let at = self
-            .local
-            .binary_search_by_key(&name, |found| found.0)
-            .ok()?;
-        Some(self.local[at].1)
+        let local = self.local.get_or_init(|| {
+            let mut local: Vec<(u32, u32)> = self.global.iter().copied().zip(0..).collect();
+            local.sort_unstable();
+            local
+        });
+        let at = local.binary_search_by_key(&name, |found| found.0).ok()?;
+        Some(local[at].1)
     }
 
     /// What a name is bound to in a scope.
     pub fn bindings(&self, scope: u32, name: u32) -> &'tree [Binding] {
-        let all = &self.facts.bindings;
-        equal_range(all, (scope, name), |found| (found.scope, found.name))
+        let at = scope as usize;
+        let (first, last) = match (self.bound.get(at), self.bound.get(at + 1)) {
+            (Some(&first), Some(&last)) => (first as usize, last as usize),
+            _ => return &[],
+        };
+        let own = self.facts.bindings.get(first..last).unwrap_or_default();
+        equal_range(own, name, |found| found.name)
     }
 
     /// What an attribute of a class or object is set to.
@@ -307,9 +348,18 @@ impl<'tree> Unit<'tree> {
     }
 }
 
+fn extension(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(_, extension)| extension)
+}
+
 fn equal_range<T, K: Ord + Copy>(sorted: &[T], key: K, of: impl Fn(&T) -> K) -> &[T] {
     let first = sorted.partition_point(|found| of(found) < key);
     let rest = sorted.get(first..).unwrap_or_default();
+    match rest {
+        [] => return rest,
+        [one, ..] if of(one) != key => return &[],
+        _ => {}
+    }
     let len = rest.partition_point(|found| of(found) == key);
     rest.get(..len).unwrap_or_default()
 }

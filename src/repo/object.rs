@@ -8,6 +8,13 @@ use gix::objs::Find;
 use super::open::{Repo, RepoError, own, theirs};
 use crate::id::{BlobId, CommitId, ObjectId, TreeId};
 
+/// How many paths of one tree are listed: the largest public repositories have some hundred thousand.
+/// (Few in tests, which would else take seconds to get there.)
+const MAX_PATHS: usize = if cfg!(test) { 1 << 12 } else { 1 << 20 };
+
+/// How many bytes these paths have together.
+const MAX_PATH_BYTES: usize = 256 << 20;
+
 /// What a tree entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -110,17 +117,30 @@ impl Repo {
     /// Every path below a tree, directories included, sorted by the bytes of the path.
     ///
     /// # Errors
-    /// When a tree is missing or damaged.
+    /// When a tree is missing or damaged, or has more than `MAX_PATHS` paths: ten trees that hold one another ten times are a few hundred
+    /// bytes and ten thousand million paths.
     pub fn list(&self, root: TreeId) -> Result<Vec<Entry>, RepoError> {
         let mut entries = Vec::new();
         let mut open = vec![(String::new(), root)];
         let mut bytes = Vec::new();
+        let mut length = 0;
         while let Some((prefix, id)) = open.pop() {
             for entry in self.raw_tree(id, &mut bytes)? {
                 let path = format!("{prefix}{}", quoted(entry.filename));
                 let (mode, id) = (mode(entry.mode), own(entry.oid));
                 if mode == Mode::Directory {
                     open.push((format!("{path}/"), TreeId(id)));
+                }
+                length += path.len();
+                if entries.len() >= MAX_PATHS || length > MAX_PATH_BYTES {
+                    return Err(RepoError::Git {
+                        doing: format!("listing tree {root}"),
+                        cause: format!(
+                            "it has more than {MAX_PATHS} paths, or {} MiB of them",
+                            MAX_PATH_BYTES >> 20
+                        ),
+                        transient: false,
+                    });
                 }
                 entries.push(Entry { path, mode, id });
             }
