@@ -41,11 +41,13 @@ enum Line {
 
 /// What is written, and what is still to be answered.
 struct Shared {
-    /// Requests that are being answered, and whether a result, not an error, begins the conversation.
-    waiting: Mutex<HashMap<RequestId, bool>>,
+    /// Requests that are being answered, with their methods.
+    waiting: Mutex<HashMap<RequestId, String>>,
     answered: Notify,
     /// Whether the library is past the beginning: before it, a notification would end it.
     has_begun: AtomicBool,
+    /// Whether it began with a handshake; else each request says for itself who asks.
+    has_handshake: AtomicBool,
     /// Whether nobody listens any more.
     is_closed: AtomicBool,
 }
@@ -70,6 +72,7 @@ impl Edge {
                 waiting: Mutex::default(),
                 answered: Notify::new(),
                 has_begun: AtomicBool::new(false),
+                has_handshake: AtomicBool::new(false),
                 is_closed: AtomicBool::new(false),
             }),
         }
@@ -122,8 +125,7 @@ impl Edge {
             self.refuse(Some(id), error);
             return None;
         }
-        let begins = !matches!(method.as_str(), "ping" | "server/discover");
-        lock(&self.shared.waiting).insert(id, begins);
+        lock(&self.shared.waiting).insert(id, method);
         Some(message)
     }
 
@@ -134,8 +136,8 @@ impl Edge {
             let text = format!("the parameters of '{method}' are not those that it takes");
             return Some(ErrorData::invalid_params(text, None));
         }
-        let has_begun = self.shared.has_begun.load(SeqCst);
-        if has_begun || is_alone || matches!(method, "initialize" | "ping") {
+        let has_handshake = self.shared.has_handshake.load(SeqCst);
+        if has_handshake || is_alone || matches!(method, "initialize" | "ping") {
             return None;
         }
         let text = format!(
@@ -201,8 +203,11 @@ impl Transport<RoleServer> for Edge {
                 JsonRpcMessage::Error(error) => (error.id.as_ref(), false),
                 _ => (None, false),
             };
-            if let Some(begins) = id.and_then(|id| lock(&shared.waiting).remove(id)) {
-                shared.has_begun.fetch_or(begins && is_result, SeqCst);
+            if let Some(method) = id.and_then(|id| lock(&shared.waiting).remove(id)) {
+                let begins = is_result && !matches!(method.as_str(), "ping" | "server/discover");
+                shared.has_begun.fetch_or(begins, SeqCst);
+                let is_handshake = begins && method == "initialize";
+                shared.has_handshake.fetch_or(is_handshake, SeqCst);
                 shared.answered.notify_one();
             }
             Ok(())
