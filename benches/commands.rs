@@ -2,11 +2,13 @@
 //!
 //! `cargo bench` measures on a repository made for the purpose; `SCORE_BENCH_REPO=<clone> cargo bench` on a clone of that one. Every
 //! pair is run alternately, so that both meet the same noise, and the median wall time and the ratio are printed. Asserts nothing:
-//! machines differ.
+//! machines differ. `cargo bench -- mcp` measures the MCP server alone, also in a repository of 50,000 files.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+mod mcp;
 
 const TOOL: &str = env!("CARGO_BIN_EXE_git-score-context");
 const ROUNDS: usize = 15;
@@ -14,10 +16,11 @@ const ROUNDS: usize = 15;
 fn main() {
     let place = tempfile::tempdir().expect("a temporary directory can be made");
     let repo = prepare(place.path());
-    println!(
-        "{:<44} {:>10} {:>10} {:>8}",
-        "what, and beside what", "median", "beside", "ratio"
-    );
+    if std::env::args().any(|argument| argument == "mcp") {
+        mcp::measure(&repo, place.path());
+        return;
+    }
+    heading();
 
     let rev_parse = || git(&repo, &["rev-parse", "HEAD^{tree}"]);
     beside(
@@ -102,6 +105,13 @@ fn main() {
             rev_parse,
         );
     }
+}
+
+fn heading() {
+    println!(
+        "{:<44} {:>10} {:>10} {:>8}",
+        "what, and beside what", "median", "beside", "ratio"
+    );
 }
 
 /// Runs both alternately and prints the medians.
