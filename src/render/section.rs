@@ -22,8 +22,8 @@ const MOST_TASK: usize = 16 * 1024;
 /// The prompt with the section, whose body is lines that end with `\n`; they get the line ends of the prompt.
 ///
 /// A section of that name is replaced, of several the first, and the others go. Without one it comes behind `## Retrieved context`, else
-/// before `## Constraints`, else before the first `## `, else at the end; and where the end lies in an open fence or comment, at the
-/// start.
+/// before `## Constraints`, else before the first `## `, else at the end; and where the end lies in an open fence or comment, before
+/// the first `## ` or at the start.
 pub fn with_section(prompt: &[u8], body: &str) -> Vec<u8> {
     let text = text_of(prompt);
     let found = headings(&text);
@@ -58,7 +58,8 @@ pub fn with_section(prompt: &[u8], body: &str) -> Vec<u8> {
         return out;
     }
     // What is open at the end would swallow it.
-    let start = after_front_matter(&text);
+    let first = found.iter().find(|heading| heading.level == 2);
+    let start = first.map_or_else(|| after_front_matter(&text), |heading| heading.range.start);
     [&prompt[..start], &section(true), &prompt[start..]].concat()
 }
 
@@ -68,23 +69,15 @@ pub fn task_of(prompt: &[u8]) -> String {
     let text = text_of(prompt);
     let found = headings(&text);
     let start = after_front_matter(&text);
-    let first = found.iter().find(|heading| heading.level == 2);
+    let own = own_sections(&text, &found);
+    let is_theirs = |heading: &&Heading| heading.level == 2 && !is(heading, SECTION);
+    let first = found.iter().find(is_theirs);
     let before = first.map_or(text.len(), |heading| heading.range.start.max(start));
-    let mut task = text[start..before].trim().to_owned();
+    let mut task = without(&text, start..before, &own);
     // A title alone asks for nothing.
-    let says = |text: &str| {
-        text.lines()
-            .any(|line| !line.trim().is_empty() && !line.starts_with('#'))
-    };
-    if !says(&task) {
-        let mut at = start;
-        task = String::new();
-        for own in own_sections(&text, &found) {
-            task.push_str(&text[at..own.start.max(at)]);
-            at = own.end;
-        }
-        task.push_str(&text[at..]);
-        task = task.trim().to_owned();
+    let says = |line: &str| !line.trim().is_empty() && !line.starts_with('#');
+    if !task.lines().any(says) {
+        task = without(&text, start..text.len(), &own);
     }
     let mut end = task.len().min(MOST_TASK);
     while !task.is_char_boundary(end) {
@@ -92,6 +85,18 @@ pub fn task_of(prompt: &[u8]) -> String {
     }
     task.truncate(end);
     task
+}
+
+/// A part of a text without some parts of it, which are in order.
+fn without(text: &str, part: Range<usize>, gaps: &[Range<usize>]) -> String {
+    let mut out = String::new();
+    let mut at = part.start;
+    for gap in gaps.iter().filter(|gap| gap.start < part.end) {
+        out.push_str(&text[at..gap.start.max(at)]);
+        at = gap.end.max(at);
+    }
+    out.push_str(&text[at.min(part.end)..part.end]);
+    out.trim().to_owned()
 }
 
 /// The bytes as text of the same length: offsets into one are offsets into the other. What is no UTF-8 is a question mark, and a lone
