@@ -70,7 +70,7 @@ pub struct Policy {
     pub selection: Selecting,
     /// Lowest score ever selected by `rank`, 0 to 1.
     pub noise_floor: f64,
-    /// Lowest score ever selected by `rank` under `measured/1`, 0 to 1; none under a rule that has no such floor, so that what
+    /// Lowest score ever selected by `rank` under `measured/1` among 2,000 candidates, 0 to 1; none under a rule that has no such floor, so that what
     /// `seed/1` stored keeps its bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_floor: Option<f64>,
@@ -235,7 +235,8 @@ const OURS: &str = "ours";
 const FORMULA: &str = "the formula the project was asked for, exactly";
 const FLOOR: &str =
     "given: geometric mean of the worst relevant (0.0619) and the best control (0.0217)";
-const ANSWERED: &str = "measured: answers one in ten unrelated questions of nine histories";
+const ANSWERED: &str =
+    "measured: answers one in ten unrelated questions of nine histories, of 2,000 records";
 const GAP: &str = "given: keeps the weakest relevant record";
 const LIVE: &str = "given: decisions on build and configuration stay reachable";
 const DECAY: &str = "given: retention already drops old session records";

@@ -19,6 +19,7 @@ mod conformance;
 pub use factors::{Question, Read, Scored, Verdicts, candidates, score};
 pub use focus::{Focus, FocusFacts, focus};
 pub use ground::{Stand, ground, grounds, pack_ground, unpack_ground};
+pub use measured::floor_shift;
 pub use select::select;
 pub use weights::Weights;
 

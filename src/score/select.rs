@@ -11,6 +11,7 @@ use crate::record::{Ground, Item, Reason, Rejected, Selection, State};
 use crate::score::factors::Scored;
 use crate::score::focus::FocusFacts;
 use crate::score::ground::Stand;
+use crate::score::measured;
 
 /// What was decided about one candidate.
 #[derive(Clone, Default)]
@@ -38,11 +39,12 @@ pub fn select(
     let best = eligible.first().map(|at| scored[*at].score);
     let may_answer = |at: &&usize| scored[**at].may_answer;
     let best_answer = eligible.iter().find(may_answer).map(|at| scored[*at].score);
-    let threshold = cut_off(policy, best_answer);
+    let floor = floor(policy, scored.len());
+    let threshold = cut_off(policy, floor, best_answer);
     let mut place = 0;
     for at in &eligible {
         fates[*at].reason = match scored[*at].may_answer {
-            true => turn_down(scored[*at].score, place, threshold, policy),
+            true => turn_down(scored[*at].score, place, threshold, floor, policy),
             false => Some(Reason::BelowFloor),
         };
         place += u64::from(scored[*at].may_answer);
@@ -151,28 +153,36 @@ fn end_of_chain(
     at
 }
 
-fn cut_off(policy: &Policy, best: Option<f64>) -> f64 {
+fn cut_off(policy: &Policy, floor: f64, best: Option<f64>) -> f64 {
     match (policy.selection, best) {
-        (Selecting::Threshold, _) => policy.score_threshold,
-        (Selecting::Rank, Some(best)) => floor(policy).max(policy.rank_gap_ratio * best),
-        (Selecting::Rank, None) => floor(policy),
+        (Selecting::Rank, Some(best)) => floor.max(policy.rank_gap_ratio * best),
+        (Selecting::Rank, None) | (Selecting::Threshold, _) => floor,
     }
 }
 
-/// The lowest score that is ever selected.
-fn floor(policy: &Policy) -> f64 {
+/// The lowest score that is ever selected among so many candidates.
+fn floor(policy: &Policy, candidates: usize) -> f64 {
     match (policy.selection, policy.rule().unwrap_or_default()) {
         (Selecting::Threshold, _) => policy.score_threshold,
         (Selecting::Rank, Rule::Seed1) => policy.noise_floor,
-        (Selecting::Rank, Rule::Measured1) => policy.answer_floor.unwrap_or_default(),
+        (Selecting::Rank, Rule::Measured1) => {
+            let floor = policy.answer_floor.unwrap_or_default();
+            (floor + measured::floor_shift(candidates)).clamp(0.0, 1.0)
+        }
     }
 }
 
 /// Why the candidate at this place among the eligible is turned down; none where it is selected.
-fn turn_down(score: f64, place: u64, threshold: f64, policy: &Policy) -> Option<Reason> {
+fn turn_down(
+    score: f64,
+    place: u64,
+    threshold: f64,
+    floor: f64,
+    policy: &Policy,
+) -> Option<Reason> {
     if score >= threshold {
         (place >= policy.top_k).then_some(Reason::BeyondTopK)
-    } else if score >= floor(policy) {
+    } else if score >= floor {
         Some(Reason::OutsideGap)
     } else {
         Some(Reason::BelowFloor)
