@@ -120,8 +120,17 @@ fn one_record(number: usize, record: &Shown, most: usize) -> String {
     out.push_str("\n| ");
     out.push_str(&capped(&visible_lines(record.text), most));
     out.push('\n');
+    // Whoever reads a rejected option must not take it for a proposal, also where no reason was given.
+    let why = match (record.kind, record.reasons) {
+        (Kind::Rejected, []) => (
+            "tried and rejected, because",
+            "the text says why".to_owned(),
+        ),
+        (Kind::Rejected, reasons) => ("tried and rejected, because", reasons.join("; ")),
+        (_, reasons) => ("why", reasons.join("; ")),
+    };
     let fields = [
-        ("why", record.reasons.join("; ")),
+        why,
         ("about", record.nodes.join(", ")),
         ("session", record.session.unwrap_or_default().to_owned()),
     ];

@@ -3,7 +3,9 @@
 //! In: arguments, standard input, the environment, the clock. Out: data on standard output, talk on standard error, an exit code.
 //! Everything that is known about the memory itself lies in the rooms to the left.
 
+mod ablate;
 mod agent;
+mod calibrate;
 mod completions;
 mod context;
 mod eval;
@@ -100,6 +102,10 @@ enum Command {
     Impact(impact::Args),
     /// Show the parts of the code around what a task is about
     Outline(outline::Args),
+    /// Plan tasks twice, with and without what was decided before
+    Ablate(ablate::Args),
+    /// Find the floor that tells an answer from noise, from labelled pairs
+    Calibrate(calibrate::Args),
     /// Measure how well the rules find what they should
     Eval(eval::Args),
     /// Show or check the policy in force
@@ -179,6 +185,8 @@ fn answer(context: &Context, command: Command) -> anyhow::Result<std::process::E
         Command::Replay(args) => replay::run(context, &args),
         Command::Explain(args) => explain::run(context, &args),
         Command::Fsck(args) => fsck::run(context, &args),
+        Command::Ablate(args) => ablate::run(context, &args),
+        Command::Calibrate(args) => calibrate::run(context, &args),
         Command::Eval(args) => eval::run(context, &args),
         Command::Quickstart(args) => quickstart::run(context, args),
         Command::Status(args) => status::run(context, &args),

@@ -10,7 +10,7 @@ use super::context::Context;
 use super::failure::usage;
 use crate::policy::Policy;
 use crate::query::{Answer, Query, Report, ask, nodes};
-use crate::record::{Factors, Reason, State, Visibility};
+use crate::record::{Factors, Kind, Reason, State, Visibility};
 use crate::render::visible;
 
 /// Ask what was decided that matters for a task.
@@ -175,8 +175,12 @@ pub(super) fn human(context: &Context, answer: &Answer) -> String {
             visible(&prior.text)
         );
         text.push_str(&format!("{}\n", context.bold(&head)));
+        let because = match prior.kind {
+            Kind::Rejected => "tried and rejected, because",
+            _ => "because",
+        };
         for reason in &prior.reasons {
-            text.push_str(&format!("   because {}\n", visible(reason)));
+            text.push_str(&format!("   {because} {}\n", visible(reason)));
         }
         let verdict = item
             .verdict
@@ -242,6 +246,12 @@ pub(super) fn human(context: &Context, answer: &Answer) -> String {
 
 fn nothing(answer: &Answer) -> String {
     let result = &answer.attention.result;
+    if crate::token::terms(&answer.attention.inputs.task).is_empty() {
+        return format!(
+            "nothing fits: the task has no word that could be compared with {} records\n",
+            result.candidates
+        );
+    }
     let best = match result.best {
         Some(best) => format!(
             "the best scored {best:.4}, below the cut-off of {:.4}",

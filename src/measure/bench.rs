@@ -103,6 +103,8 @@ impl Bench {
                 }
                 view
             }
+            // As a look-up: without a commit everything counts, whatever branch it came from.
+            Records::All if case.at.is_none() => self.corpus.view(&Visible::All),
             Records::All => self.view(&repo.ancestors(commit)?, clock),
         };
         Ok(Scene {

@@ -32,8 +32,10 @@ pub struct Seen {
     pub is_answered_without: bool,
     /// Whether a replaced record was selected.
     pub holds_replaced: bool,
-    /// How many records were asked of.
-    pub candidates: usize,
+    /// What the rule adds to its floor among so many candidates.
+    pub shift: f64,
+    /// Of the right records the score of the weakest that may be selected at all; none where one may not.
+    pub weakest: Option<f64>,
     /// What would be selected without any floor: scores, and whether each is right.
     pub top: Vec<(f64, bool)>,
     /// The same with the right records taken away.
@@ -64,7 +66,7 @@ impl Seen {
     /// What is selected at another floor.
     fn at_floor(&self, floor: f64, gap: f64) -> &[(f64, bool)] {
         let best = self.top.first().map_or(0.0, |(score, _)| *score);
-        let cut = floor.max(gap * best);
+        let cut = (floor + self.shift).max(gap * best);
         let count = self
             .top
             .iter()
@@ -143,7 +145,7 @@ pub fn figures(
         Some(floor) if !has_own_floor && !is_never_silent => one
             .top_without
             .first()
-            .is_some_and(|(score, _)| *score >= floor),
+            .is_some_and(|(score, _)| *score >= floor + one.shift),
         _ => one.is_answered_without,
     };
     let answers: Vec<Vec<bool>> = cases.iter().map(|one| selected(one)).collect();
@@ -182,7 +184,7 @@ pub fn floor_answering(controls: &[&Seen], most: f64) -> Option<f64> {
     }
     let mut best: Vec<f64> = controls
         .iter()
-        .filter_map(|one| one.top.first().map(|(score, _)| *score))
+        .filter_map(|one| one.top.first().map(|(score, _)| *score - one.shift))
         .collect();
     best.sort_by(|left, right| right.total_cmp(left));
     let allowed = (most * controls.len() as f64) as usize;

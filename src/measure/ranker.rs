@@ -185,7 +185,16 @@ fn by_rule(
             .map(|item| (item.score, right.has(item.id)))
             .collect()
     };
-    seen.candidates = candidates.len();
+    if policy.rule() == Some(Rule::Measured1) {
+        seen.shift = score::floor_shift(candidates.len());
+    }
+    let weakest = |weakest: Option<f64>, one: &Scored| {
+        Some(weakest.map_or(one.score, |weakest| weakest.min(one.score)))
+    };
+    let rights = || scored.iter().filter(|one| right.has(one.prior.id));
+    if rights().all(|one| one.may_answer) {
+        seen.weakest = rights().fold(None, weakest);
+    }
     seen.top = top(&scored);
     seen.top_without = top(&without);
 }
@@ -194,7 +203,6 @@ fn by_order(view: &View, ranked: &[(usize, f64)], right: &Right, seen: &mut Seen
     let is_right = |at: usize| right.has(view.priors[at].id);
     seen.rank(ranked.iter().map(|(at, _)| is_right(*at)), right.ids.len());
     let most = Policy::default().top_k as usize;
-    seen.candidates = view.priors.len();
     let top = ranked.iter().map(|(at, score)| (*score, is_right(*at)));
     seen.top = top.clone().take(most).collect();
     seen.top_without = top.filter(|(_, is_right)| !is_right).take(most).collect();

@@ -1,6 +1,8 @@
 //! Tests against the outside: the real `git`, real repositories in temporary directories, and the source tree itself.
 
+mod ablate;
 mod agents;
+mod calibrate;
 mod cases;
 mod catch_up;
 mod choice;
