@@ -24,17 +24,16 @@ const GONE: f64 = 0.75;
 
 /// How many candidates `answer_floor` is meant for.
 const CANDIDATES: f64 = 2000.0;
-/// How far the floor rises when the number of candidates doubles: the floors that answer one in ten controls of the nine open histories are
-/// .240, .264, .285, .302, .319 and .324 at 30, 100, 200, 500, 1,000 and 2,000 records.
+/// How far the floor rises when the number of candidates doubles beyond that: the floors that answer one in ten controls of the nine open
+/// histories are .240, .264, .285, .302, .319 and .324 at 30, 100, 200, 500, 1,000 and 2,000 records.
 /// Found with a prototype of the rule and fitted to all nine at once; not checked on a history left out, nor beyond 2,000 records.
 const FLOOR_PER_DOUBLING: f64 = 0.014;
-/// Below so many candidates nothing was measured, and the floor falls no further.
-const FEWEST: f64 = 30.0;
 
 /// What is added to `answer_floor` among so many candidates. The best score of an unrelated question grows with their number, so a fixed
-/// floor would answer ever more of them; no score depends on it, and a look-up holds the number.
+/// floor would answer ever more of them. Below 2,000 it stays: a lower one would answer more questions of the same project that have no
+/// answer. No score depends on it, and a look-up holds the number.
 pub fn floor_shift(candidates: usize) -> f64 {
-    FLOOR_PER_DOUBLING * libm::log2((candidates as f64).max(FEWEST) / CANDIDATES)
+    FLOOR_PER_DOUBLING * libm::log2((candidates as f64).max(CANDIDATES) / CANDIDATES)
 }
 
 /// The task, as the rule reads it.
@@ -145,8 +144,7 @@ mod tests {
     fn the_floor_rises_with_the_candidates() {
         assert_eq!(floor_shift(2000), 0.0);
         assert_eq!(floor_shift(4000), FLOOR_PER_DOUBLING);
-        assert_eq!(floor_shift(500), -2.0 * FLOOR_PER_DOUBLING);
-        assert_eq!(floor_shift(0), floor_shift(30));
+        assert_eq!(floor_shift(0), 0.0);
     }
 
     #[test]
