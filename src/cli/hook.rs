@@ -62,7 +62,7 @@ enum Action {
     },
     /// What an agent's own program calls before a prompt: reads its JSON, prints what was decided before
     Prompt {
-        /// The program: claude-code, codex, vscode, cursor or gemini; whatever follows is passed over
+        /// The program: claude-code, codex, vscode, cursor or gemini
         // Not one argument of its own type: a usage error would keep the prompt from being sent.
         #[arg(
             value_name = "CLIENT",
@@ -93,7 +93,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         Action::Status => tell(context)?,
         Action::Run { name, rest } => return hook_run::run(context, name, rest),
         Action::Prompt { client } => {
-            return prompt::run(context, client.first().map(String::as_str));
+            return prompt::run(context, client);
         }
         Action::Notes { .. } => {
             let repo = context.repo()?;

@@ -28,10 +28,15 @@ const MOST_INPUT: u64 = 8 * 1024 * 1024;
 /// What was told to a session is forgotten after so long.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Answers one call. A client that is not known, or none, gets nothing.
-pub(super) fn run(context: &Context, client: Option<&str>) -> anyhow::Result<ExitCode> {
+/// Answers one call. A client that is not known, or anything but one word, gets nothing: an option that is not understood may have
+/// named another repository.
+pub(super) fn run(context: &Context, words: &[String]) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
-    match client.and_then(Client::of) {
+    let client = match words {
+        [client] => Client::of(client),
+        _ => None,
+    };
+    match client {
         None => trace("hook prompt", "no client of this name is known", begun),
         Some(client) => match answer(context, client, begun) {
             // A closed pipe is nothing to be told.

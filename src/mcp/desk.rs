@@ -11,6 +11,7 @@ use crate::graph::Graph;
 use crate::id::TreeId;
 use crate::record::Time;
 use crate::repo::Repo;
+use crate::upkeep::daily;
 
 /// So many files are read for a code graph while somebody waits for a look-up: about a third of a second on two cores.
 pub const MOST_UNREAD: usize = 500;
@@ -85,6 +86,13 @@ impl Desk {
             )
         {
             drop(Graph::at(&repo, tree, &|_, _| {}));
+        }
+    }
+
+    /// What commands do once a day after a write: an agent may be the only one who ever writes here.
+    pub fn tidy(&self) {
+        if let (Ok(repo), Ok(now)) = (self.repo(), self.now()) {
+            drop(daily(&repo, now));
         }
     }
 }

@@ -56,8 +56,11 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(ServeError::Begin(Box::new(error))),
         };
-        // Beside the answers, so that the first look-up need not wait for the code graph.
-        std::thread::spawn(move || desk.warm());
+        // Beside the answers, so that the first look-up need not wait for the code graph, and none for the day's upkeep.
+        std::thread::spawn(move || {
+            desk.warm();
+            desk.tidy();
+        });
         running.waiting().await?;
         Ok(())
     });

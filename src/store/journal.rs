@@ -10,8 +10,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::base::{ATTENTION, RECORDS, Store, StoreError};
-use super::index;
+use super::base::{ATTENTION, RECORDS};
 use super::notes::NOTES;
 use crate::id::{CommitId, ObjectId, TreeId};
 use crate::repo::{Kind, Mode, Object, Repo, RepoError};
@@ -105,32 +104,6 @@ pub(super) fn mend(repo: &Repo) -> Result<bool, RepoError> {
         }
     }
     Ok(is_mended)
-}
-
-impl Store<'_> {
-    /// Removes what is kept of records beside the references: the journal and the index. Whoever takes a text out of the memory takes
-    /// it out of these as well; the next look-up makes a new index.
-    ///
-    /// # Errors
-    /// When a file cannot be removed; the text names it.
-    pub fn drop_copies(&self) -> Result<(), StoreError> {
-        let [old, new] = paths(self.repo);
-        let index = index::folder(self.repo);
-        let removed = [
-            (fs::remove_file(&old), old),
-            (fs::remove_file(&new), new),
-            (fs::remove_dir_all(&index), index),
-        ];
-        for (removed, path) in removed {
-            match removed {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(StoreError::ReadOnly(format!("{}: {error}", path.display())));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The objects of a file; what a dying process has left unfinished at its end is none.
