@@ -13,6 +13,7 @@ mod faults;
 mod fold;
 mod forget;
 mod graph;
+mod graph_cache;
 mod hook;
 mod hook_told;
 mod hooks_push;
