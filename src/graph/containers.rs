@@ -1,6 +1,6 @@
 //! What lists, mappings and callbacks hold: elements, and parameters by what a function has to fit.
 //!
-//! In: a value or a function. Out: values. Only literals and annotated containers have elements; whatever else a program puts into them is
+//! In: a value or a function. Out: values. Only literals, comprehensions and annotated containers have elements; whatever else a program puts into them is
 //! not followed.
 
 use crate::graph::facts::{Argument, DefinitionKind, Expression, Language, NONE};
@@ -30,6 +30,10 @@ impl Values<'_, '_> {
                     first.saturating_add(index)
                         ..last.min(first.saturating_add(index).saturating_add(1))
                 };
+                if picked.is_empty() {
+                    // Filled later, with something.
+                    out.push(Val::Unknown);
+                }
                 for at in picked {
                     if let Some(argument) = self.world.unit(file).facts.arguments.get(at as usize) {
                         out.extend(self.of(file, argument.value).iter());
@@ -54,12 +58,13 @@ impl Values<'_, '_> {
                 1 => self.entry(file, of, false, out),
                 _ => out.push(Val::Unknown),
             },
-            Val::Foreign => out.push(Val::Foreign),
+            Val::Entries(file, of) => self.item(Val::Collection(file, of), NONE, out),
+            // A container from outside holds what was put into it, also from here.
             _ => out.push(Val::Unknown),
         }
     }
 
-    /// The key or the value of a mapping type.
+    /// The key or the value of a mapping type, or of the entries of a dictionary literal.
     pub fn entry(&mut self, file: u32, mapping: u32, key: bool, out: &mut Vec<Val>) {
         let found = self
             .world
@@ -67,12 +72,16 @@ impl Values<'_, '_> {
             .facts
             .expressions
             .get(mapping as usize);
-        if let Some(&Expression::MappingOf {
-            key: left,
-            value: right,
-        }) = found
-        {
-            out.extend(self.typed(file, if key { left } else { right }).iter());
+        match found {
+            Some(&Expression::MappingOf {
+                key: left,
+                value: right,
+            }) => out.extend(self.typed(file, if key { left } else { right }).iter()),
+            Some(Expression::Collection { .. }) if key => out.push(Val::Foreign),
+            Some(Expression::Collection { .. }) => {
+                self.item(Val::Collection(file, mapping), NONE, out);
+            }
+            _ => {}
         }
     }
 
@@ -129,6 +138,12 @@ impl Values<'_, '_> {
                     | "toSorted" | "splice",
                 ) => out.push(*value),
                 (Val::Elements(..) | Val::Pairs(..), "values") => out.push(*value),
+                (Val::Collection(at, of), "values") => out.push(Val::Entries(at, of)),
+                (Val::Collection(at, of), "items") => out.push(Val::Pairs(at, of)),
+                (Val::Collection(..), "get" | "setdefault") => self.item(*value, NONE, out),
+                (Val::Foreign, "pop" | "popleft" | "popitem" | "shift" | "get_nowait") => {
+                    out.push(Val::Unknown);
+                }
                 (
                     Val::Elements(..) | Val::Collection(..),
                     "pop" | "shift" | "at" | "find" | "findLast" | "popleft",

@@ -301,6 +301,10 @@ pub enum Expression {
     TypeOf { of: u32 },
     /// What a container type holds: the elements of a value of this type are instances of `of`.
     ContainerOf { of: u32 },
+    /// In a type expression: the type of a value.
+    ValueOf { of: u32 },
+    /// What `call` gives, a call of a name: `gives` where the name means the built-in function.
+    Builtin { call: u32, gives: u32 },
     /// What `with` binds: the result of `__enter__`.
     Entered { of: u32 },
     /// A parameter of a definition, by position.

@@ -3,7 +3,7 @@
 //! In: a name and the place where it is used. Out: values. A name that an import binds to something outside the tree is foreign, and never
 //! looked for elsewhere.
 
-use crate::graph::facts::Language;
+use crate::graph::facts::{Expression, Language};
 use crate::graph::hash::Table;
 use crate::graph::places::Place;
 use crate::graph::standard::is_builtin;
@@ -38,6 +38,22 @@ impl Values<'_, '_> {
             } else {
                 Val::Unknown
             });
+        }
+    }
+
+    /// Does this call of a name call the built-in function of that name?
+    pub fn is_builtin_call(&mut self, file: u32, call: u32) -> bool {
+        let unit = self.world.unit(file);
+        let expressions = &unit.facts.expressions;
+        let Some(&Expression::Result { callee }) = expressions.get(call as usize) else {
+            return false;
+        };
+        match expressions.get(callee as usize) {
+            Some(&Expression::Name { scope, name }) => {
+                unit.binding_scope(scope, name).is_none()
+                    && self.of(file, callee).as_ref() == [Val::Foreign]
+            }
+            _ => false,
         }
     }
 

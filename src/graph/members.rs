@@ -98,6 +98,7 @@ impl Values<'_, '_> {
             | Val::Mapping(..)
             | Val::Pairs(..)
             | Val::Pair(..)
+            | Val::Entries(..)
             | Val::Yields(..)
             | Val::Foreign => out.push(Val::Foreign),
             Val::Unknown => out.push(Val::Unknown),

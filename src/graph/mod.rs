@@ -65,7 +65,7 @@ pub use crate::graph::sites::{Arguments, Called, Imported, Site, Sites, Wanted};
 pub use crate::graph::table::Graph;
 
 /// The version of everything that decides what a graph holds: grammars, limits, resolution. Raised by every change that alters any graph.
-pub const EXTRACTOR: &str = "3";
+pub const EXTRACTOR: &str = "4";
 
 /// Why there is no graph.
 #[derive(Debug, thiserror::Error)]
@@ -399,6 +399,8 @@ fn parsed(
     Ok(Some((read, Cow::Owned(encoded))))
 }
 
+#[cfg(test)]
+mod elements_tests;
 #[cfg(test)]
 mod hostile_tests;
 #[cfg(test)]

@@ -250,9 +250,8 @@ impl Python<'_> {
                 .map_or(What::Nothing, |value| value.what),
             Kind::Type => self.annotation(&frame),
             Kind::Subscript | Kind::GenericType => self.subscript(&frame),
-            Kind::Lambda | Kind::Comprehension => {
-                What::Expression(self.b.expression(Expression::Literal))
-            }
+            Kind::Comprehension => self.comprehension(&frame),
+            Kind::Lambda => What::Expression(self.b.expression(Expression::Literal)),
             _ => self.statement(&frame),
         };
         self.b.leave(what);

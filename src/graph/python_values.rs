@@ -40,10 +40,15 @@ impl Python<'_> {
         let Some(function) = self.b.child(frame, Field::Function) else {
             return What::Nothing;
         };
-        let arguments = self
+        let mut arguments = self
             .b
             .child(frame, Field::Arguments)
             .map_or(What::Nothing, |value| value.what);
+        if let What::Expression(value) = arguments {
+            // `f(x for x in xs)`: a generator without brackets of its own.
+            let (first, last) = self.b.arguments(&[Argument { name: NONE, value }]);
+            arguments = What::Arguments(first, last);
+        }
         let callee = self.b.read(function.what);
         let result = self.b.call(callee, arguments, frame.line);
         let What::Name(name) = function.what else {
@@ -56,8 +61,89 @@ impl Python<'_> {
                 Some(of) => What::Expression(self.b.expression(Expression::Instance { of })),
                 None => What::Expression(result),
             },
-            _ => What::Expression(result),
+            _ => What::Expression(self.builtin(name, arguments, result)),
         }
+    }
+
+    /// What a call of a name gives when the name means a built-in function that hands on what it is given.
+    fn builtin(&mut self, name: u32, arguments: What, call: u32) -> u32 {
+        let What::Arguments(first, last) = arguments else {
+            return call;
+        };
+        let all = self.b.facts.arguments.get(first as usize..last as usize);
+        let plain = all.into_iter().flatten().filter(|found| found.name == NONE);
+        let given: Vec<u32> = plain.map(|found| found.value).collect();
+        if given
+            .iter()
+            .any(|&value| self.b.expression_at(value) == Expression::Spread)
+        {
+            return call;
+        }
+        let gives = match (self.b.facts.names.get(name), given.as_slice()) {
+            ("list" | "tuple" | "set" | "frozenset" | "sorted" | "reversed" | "iter", &[of])
+            | ("filter", &[_, of]) => {
+                let element = self.b.expression(Expression::Each { of });
+                self.container(element)
+            }
+            ("map", &[callee, ..]) => {
+                let element = self.b.expression(Expression::Result { callee });
+                self.container(element)
+            }
+            ("enumerate", &[of, ..]) => {
+                let number = self.b.expression(Expression::Literal);
+                let element = self.b.expression(Expression::Each { of });
+                self.rows(&[number, element])
+            }
+            ("zip", lists) => {
+                let mut row = Vec::with_capacity(lists.len());
+                for &of in lists {
+                    row.push(self.b.expression(Expression::Each { of }));
+                }
+                self.rows(&row)
+            }
+            ("next", &[of]) | ("max" | "min", &[of]) => self.b.expression(Expression::Each { of }),
+            ("next", &[of, right]) => {
+                let left = self.b.expression(Expression::Each { of });
+                self.b.expression(Expression::Either { left, right })
+            }
+            ("max" | "min", &[left, right]) => {
+                self.b.expression(Expression::Either { left, right })
+            }
+            _ => return call,
+        };
+        self.b.expression(Expression::Builtin { call, gives })
+    }
+
+    /// A container whose elements have the value of an expression.
+    fn container(&mut self, element: u32) -> u32 {
+        let of = self.b.expression(Expression::ValueOf { of: element });
+        self.b.expression(Expression::ContainerOf { of })
+    }
+
+    /// A container of tuples of these values.
+    fn rows(&mut self, row: &[u32]) -> u32 {
+        let items: Vec<Argument> = row
+            .iter()
+            .map(|&value| Argument { name: NONE, value })
+            .collect();
+        let (first, last) = self.b.arguments(&items);
+        let row = self.b.expression(Expression::Collection { first, last });
+        self.container(row)
+    }
+
+    /// `[value for …]` and its kin; of a dictionary only the values are known.
+    pub fn comprehension(&mut self, frame: &Frame) -> What {
+        let Some(body) = self.b.first_child(frame) else {
+            return What::Nothing;
+        };
+        let of = self.b.read(body.what);
+        What::Expression(if body.kind == Kind::Pair {
+            let key = self.b.expression(Expression::Unknown);
+            let value = self.b.expression(Expression::ValueOf { of });
+            self.b.expression(Expression::MappingOf { key, value })
+        } else {
+            self.container(of)
+        })
     }
 
     /// An argument of a call by position.

@@ -371,6 +371,7 @@ impl Linker<'_, '_> {
             | Val::Mapping(..)
             | Val::Pairs(..)
             | Val::Pair(..)
+            | Val::Entries(..)
             | Val::Yields(..) => true,
             Val::Like(..) | Val::Folder(_) | Val::Unknown => false,
         }

@@ -39,6 +39,8 @@ pub enum Val {
     Pairs(u32, u32),
     /// One entry of a mapping type.
     Pair(u32, u32),
+    /// The values of a dictionary literal, to be looped over.
+    Entries(u32, u32),
     /// What a generator function yields, to be looped over.
     Yields(u32, u32),
     /// The receiver seen from its class's bases.
@@ -229,7 +231,13 @@ impl<'world, 'tree> Values<'world, 'tree> {
                     self.key(*value, global, text, out);
                 }
             }
-            Expression::TypeOf { of } => out.extend(self.of(file, of).iter()),
+            Expression::TypeOf { of } | Expression::ValueOf { of } => {
+                out.extend(self.of(file, of).iter());
+            }
+            Expression::Builtin { call, gives } => {
+                let is_builtin = self.is_builtin_call(file, call);
+                out.extend(self.of(file, if is_builtin { gives } else { call }).iter());
+            }
             Expression::ContainerOf { of } => out.push(Val::Elements(file, of)),
             Expression::Entered { of } => {
                 for value in self.of(file, of).iter() {
@@ -315,6 +323,7 @@ impl<'world, 'tree> Values<'world, 'tree> {
                 }));
             }
             Some(&Expression::Instance { of }) => out.extend(self.typed(file, of).iter()),
+            Some(&Expression::ValueOf { of }) => out.extend(self.of(file, of).iter()),
             _ => {
                 for value in self.whole(file, expression) {
                     out.push(match value {
