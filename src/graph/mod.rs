@@ -75,6 +75,9 @@ pub enum GraphError {
     Repo(#[from] RepoError),
 }
 
+/// So few blobs are parsed sooner than threads are started.
+const FEW: usize = 8;
+
 /// What became of one blob: what it says and its encoded form; nothing when it is not in the repository.
 type Outcome<'kept> = Option<(Read, Cow<'kept, [u8]>)>;
 
@@ -354,21 +357,35 @@ fn read<'kept>(
     keys.sort_unstable();
     keys.dedup();
     let done = AtomicUsize::new(0);
-    let read: Result<Vec<Outcome>, GraphError> = keys
-        .par_iter()
-        .map_init(
-            || (shared.local(), Parsers::default()),
-            |(repo, parsers), key| {
-                let outcome = match known(kept, key) {
-                    Some(known) => Ok(Some(known)),
-                    None => parsed(repo, parsers, BlobId(key.0), key.1),
-                };
-                progress(done.fetch_add(1, Ordering::Relaxed) + 1, keys.len());
-                outcome
-            },
-        )
-        .collect();
-    Ok(keys.iter().copied().zip(read?).collect())
+    let tell = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, keys.len());
+    let mut outcomes = BTreeMap::new();
+    let mut missing = Vec::new();
+    for &key in &keys {
+        match known(kept, &key) {
+            Some(known) => {
+                outcomes.insert(key, Some(known));
+                tell();
+            }
+            None => missing.push(key),
+        }
+    }
+    let read_one = |(repo, parsers): &mut (Repo, Parsers), key: &Key| {
+        let outcome = parsed(repo, parsers, BlobId(key.0), key.1);
+        tell();
+        outcome
+    };
+    let read: Result<Vec<Outcome>, GraphError> = match missing.len() {
+        0..=FEW => {
+            let mut own = (shared.local(), Parsers::default());
+            missing.iter().map(|key| read_one(&mut own, key)).collect()
+        }
+        _ => missing
+            .par_iter()
+            .map_init(|| (shared.local(), Parsers::default()), read_one)
+            .collect(),
+    };
+    outcomes.extend(missing.into_iter().zip(read?));
+    Ok(outcomes)
 }
 
 fn known<'kept>(kept: &'kept [Kept], key: &Key) -> Option<(Read, Cow<'kept, [u8]>)> {
