@@ -195,3 +195,44 @@ fn three_dots_compare_with_where_the_lines_parted() {
     let said = sandbox.exits(128, &["impact", "main...other"]).err;
     assert!(said.contains("have no commit in common"), "{said}");
 }
+
+#[test]
+fn a_caller_that_only_its_name_speaks_for_is_named_when_asked() {
+    let files = |parameters: &str| {
+        [
+            (
+                "request.py",
+                format!("class Request:\n    def cancel(self{parameters}): pass\n"),
+            ),
+            (
+                "consumer.py",
+                "import weakref\nactive = weakref.WeakSet()\ndef stop(late):\n    for request in tuple(filter(late, active)):\n        request.cancel()\n".to_owned(),
+            ),
+            (
+                "batch.py",
+                "from request import Request\ndef batch(n):\n    for one in [Request() for _ in range(n)]:\n        one.cancel()\n".to_owned(),
+            ),
+        ]
+    };
+    let sandbox = Sandbox::empty();
+    for parameters in ["", ", pool"] {
+        let files = files(parameters);
+        let files: Vec<_> = files
+            .iter()
+            .map(|(path, text)| (*path, text.as_str()))
+            .collect();
+        sandbox.commit(&files, "change");
+    }
+    assert_eq!(
+        breaks(&sandbox.json(&["impact"])),
+        ["batch.py::batch does not give 'pool'"]
+    );
+    let sure = sandbox.json(&["impact"]);
+    let asked = sandbox.json(&["impact", "--guesses"]);
+    let places = |report: &Value| -> Vec<String> {
+        let callers = report["changed"][0]["callers"].as_array().expect("a list");
+        callers.iter().map(|place| string(&place["file"])).collect()
+    };
+    assert_eq!(places(&sure), ["batch.py"]);
+    assert_eq!(places(&asked), ["batch.py", "consumer.py"]);
+}
