@@ -49,7 +49,8 @@ fn grow_in_large_pages() {
     // ends of the heap, which the allocator never gives back below its trim threshold; the advice changes no byte.
     unsafe {
         libc::mallopt(libc::M_TOP_PAD, HEAP_STEP as libc::c_int);
-        libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
+        // A server that lives long gives back what a large graph took.
+        libc::mallopt(libc::M_TRIM_THRESHOLD, 4 * HEAP_STEP as libc::c_int);
         let first = (libc::sbrk(0) as usize).next_multiple_of(LARGE_PAGE);
         // More than is free, less than what is mapped apart, so that the heap grows.
         libc::mallopt(libc::M_MMAP_THRESHOLD, HEAP_STEP as libc::c_int / 2);
