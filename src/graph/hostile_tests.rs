@@ -1,6 +1,7 @@
 //! Trees that want to waste time or memory: each kind in a size at which work that grows with the square of it, or faster, would be seen.
 
-use super::tests::{edges_of, graph_of, repository};
+use super::tests::{edges_of, graph_of};
+use super::tree_tests::repository;
 use super::*;
 
 /// The edges of files that are made one by one.

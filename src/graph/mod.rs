@@ -424,3 +424,5 @@ mod hostile_tests;
 mod npm_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tree_tests;
