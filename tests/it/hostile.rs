@@ -3,8 +3,9 @@
 //! Whatever they hold, there is one block with one opening and one closing mark, and no line in it that a record began.
 
 use git_score_context::render::FRAME;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::mcp::{call, called, text};
 use crate::support::{Sandbox, string};
 
 const HOSTILE: &str = include_str!("../../fixtures/hostile.jsonl");
@@ -176,5 +177,36 @@ fn every_limit_leaves_one_whole_block() {
         let block = block_of(&out);
         check_block(block);
         assert!(block.len() <= most.max(FRAME), "{} of {most}", block.len());
+    }
+}
+
+#[test]
+fn the_same_block_over_mcp() {
+    let (sandbox, _) = sandbox(4_000);
+    let asked = json!({"task_text": "session cache", "current_nodes": ["src/cache.rs"]});
+    let calls = [
+        call("get_prior_context", asked),
+        call("get_unverified_assumptions", json!({})),
+    ];
+    let assumed = HOSTILE.lines().map(|line| {
+        let mut said: Value = serde_json::from_str(line).expect("JSON");
+        said["kind"] = json!("assumption");
+        format!("{said}\n")
+    });
+    let rendered = sandbox.json(&["query", "session cache", "--node", "src/cache.rs"]);
+    let rendered = string(&rendered["rendered"]);
+    let found = called(&sandbox, &calls[..1]).remove(0);
+    check_block(&text(&found));
+    assert_eq!(text(&found), rendered);
+    let assumed: String = assumed.collect();
+    sandbox.feed(assumed.as_bytes(), 0, &["record", "--stdin"]);
+    for answer in called(&sandbox, &calls) {
+        let block = text(&answer);
+        assert!(!block.chars().any(is_active), "{block}");
+        assert_eq!(block.matches('<').count(), 2, "{block}");
+        // What a program reads beside the block holds no stored prose.
+        let mut rest = answer["structuredContent"].clone();
+        rest["rendered"] = Value::Null;
+        assert!(!rest.to_string().contains("SYSTEM"), "{rest}");
     }
 }

@@ -51,12 +51,12 @@ fn handshaken(requests: &[(&str, Value)]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn call(name: &'static str, arguments: Value) -> (&'static str, Value) {
+pub fn call(name: &'static str, arguments: Value) -> (&'static str, Value) {
     ("tools/call", json!({"name": name, "arguments": arguments}))
 }
 
 /// Calls tools, in this order; gives their results.
-fn called(sandbox: &Sandbox, calls: &[(&str, Value)]) -> Vec<Value> {
+pub fn called(sandbox: &Sandbox, calls: &[(&str, Value)]) -> Vec<Value> {
     let said = said_to(sandbox, "r", handshaken(calls).as_bytes());
     let mut answers = answers(&said);
     assert_eq!(answers.len(), calls.len() + 1, "{}", said.out);
@@ -73,7 +73,7 @@ fn data(result: &Value) -> &Value {
 }
 
 /// What the model reads of a result.
-fn text(result: &Value) -> String {
+pub fn text(result: &Value) -> String {
     let content = result["content"].as_array().expect("content");
     assert!(content.len() <= 1);
     content
