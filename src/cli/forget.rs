@@ -10,8 +10,8 @@ use super::failure::usage;
 use crate::hook::notes;
 use crate::id::RecordId;
 use crate::repo::Repo;
-use crate::store::{Erasure, Fate, NOTES, Store};
-use crate::upkeep::{Forgotten, forget};
+use crate::store::{Erasure, Fate, Store};
+use crate::upkeep::{Forgotten, forget, pinned};
 
 /// Remove a record for good, also from stored look-ups.
 ///
@@ -41,7 +41,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     }
     drop_lookups(&repo, &lookups)?;
     done.dropped.extend(lookups);
-    tidy_notes(&repo)?;
+    notes::tidy(&repo)?;
     // The index, the journal of the last writes, and what sessions were told.
     for cache in crate::upkeep::record_caches(&repo) {
         std::fs::remove_file(&cache).map_err(|error| {
@@ -67,7 +67,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The records and the look-ups that are meant, also records of which only a tombstone is left.
+/// The records and the look-ups that are meant, also records of which only a tombstone, or a pin, is left.
 fn named(repo: &Repo, ids: &[String]) -> anyhow::Result<(BTreeSet<RecordId>, BTreeSet<RecordId>)> {
     let store = Store::new(repo);
     let corpus = store.corpus(store.corpus_id()?)?;
@@ -76,14 +76,15 @@ fn named(repo: &Repo, ids: &[String]) -> anyhow::Result<(BTreeSet<RecordId>, BTr
         if id.is_empty() {
             return Err(usage("the id is empty"));
         }
-        match corpus
-            .find(id)
-            .or_else(|no_record| corpus.buried(id).ok_or(no_record))
-        {
-            Ok(record) => drop(records.insert(record)),
-            Err(no_record) => match store.find_lookup(id) {
-                Ok(stored) => drop(lookups.insert(stored.id)),
-                Err(no_lookup) => anyhow::bail!("{no_record}, and {no_lookup}"),
+        let record = corpus.find(id);
+        let record = record.or_else(|no_record| corpus.buried(id).ok_or(no_record));
+        match (record, store.find_lookup(id)) {
+            (Ok(record), _) => drop(records.insert(record)),
+            (Err(_), Ok(stored)) => drop(lookups.insert(stored.id)),
+            // What has expired may still stand in what a look-up pins.
+            (Err(no_record), Err(no_lookup)) => match pinned(repo, id)? {
+                Some(record) => drop(records.insert(record)),
+                None => anyhow::bail!("{no_record}, and {no_lookup}"),
             },
         }
     }
@@ -102,20 +103,6 @@ fn drop_lookups(repo: &Repo, ids: &BTreeSet<RecordId>) -> anyhow::Result<()> {
         })
     })?;
     Ok(repo.empty_log(crate::store::ATTENTION)?)
-}
-
-/// Takes what is gone out of the notes, and their earlier versions with it.
-fn tidy_notes(repo: &Repo) -> anyhow::Result<()> {
-    if repo.reference(NOTES)?.is_none() {
-        return Ok(());
-    }
-    let store = Store::new(repo);
-    match notes::wanted(repo) {
-        true => drop(notes::rebuild(&store, &store.corpus(store.corpus_id()?)?)?),
-        // Left from an installation that is gone: nothing of ours belongs there.
-        false => notes::clear(&store)?,
-    }
-    Ok(repo.empty_log(NOTES)?)
 }
 
 fn human(done: &Forgotten) -> String {

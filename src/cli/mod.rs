@@ -149,16 +149,14 @@ pub fn run() -> anyhow::Result<std::process::ExitCode> {
         }
         (Err(error), _) => return Err(error),
     };
-    let writes = cli.command.writes();
-    let code = answer(&context, cli.command)?;
-    if writes {
+    if cli.command.writes() {
         prune::automatic(&context);
     }
-    Ok(code)
+    answer(&context, cli.command)
 }
 
 impl Command {
-    /// Whether the command adds to the memory, so that it may do the day's upkeep after it has answered. Hooks and prompts never do: they
+    /// Whether the command adds to the memory, so that it does the day's upkeep first. Hooks and prompts never do: they
     /// pay for their own only.
     fn writes(&self) -> bool {
         match self {

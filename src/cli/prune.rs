@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::context::Context;
+use crate::hook::notes;
 use crate::upkeep::{Prune, Pruned, daily, prune};
 
 /// Let go what is over its time, and what lies around.
@@ -34,6 +35,9 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         caches: args.caches,
     };
     let pruned = prune(&repo, &what, context.now()?)?;
+    if pruned.records > 0 {
+        notes::tidy(&repo)?;
+    }
     if context.json {
         context.print_json(&json!({
             "records": pruned.records, "lookups": pruned.lookups, "gone": pruned.gone,
@@ -67,12 +71,18 @@ fn human(pruned: &Pruned, with_gone: bool) -> String {
     text
 }
 
-/// The automatic pass, after a command has done and said what it was asked for.
+/// The automatic pass, before a command does what it was asked for: a look-up would pin what is over its time for as long again.
 pub(super) fn automatic(context: &Context) {
-    let pass = || Some((context.repo().ok()?, context.now().ok()?));
-    let Some(pruned) = pass().and_then(|(repo, now)| daily(&repo, now)) else {
+    let (Ok(repo), Ok(now)) = (context.repo(), context.now()) else {
         return;
     };
+    let Some(pruned) = daily(&repo, now) else {
+        return;
+    };
+    if pruned.records > 0 {
+        // Tomorrow's pass finds nothing to say of a failure here; `fsck` does.
+        drop(notes::tidy(&repo));
+    }
     if context.verbose {
         context.say(human(&pruned, false).trim_end());
     }

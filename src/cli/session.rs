@@ -6,6 +6,7 @@ use clap::Subcommand;
 
 use super::context::Context;
 use super::failure::refused;
+use super::hook_run;
 use crate::ingest::{Begin, Begun, begin};
 use crate::query::memory::{Memory, memory};
 use crate::render::visible;
@@ -123,7 +124,9 @@ fn start(context: &Context, args: Start) -> anyhow::Result<ExitCode> {
         assumptions: assumptions.collect(),
         agent: args.agent,
     };
-    let started = begin(&context.repo()?, context.now()?, said).map_err(refused)?;
+    let repo = context.repo()?;
+    let started = begin(&repo, context.now()?, said).map_err(refused)?;
+    hook_run::note(context, &repo, &started.noted);
     match context.json {
         true => context.print_json(&started)?,
         false => context.print(&human(&started))?,
@@ -151,7 +154,9 @@ fn human(started: &Begun) -> String {
 /// The confidence stands behind the last `=`, and only where it is one of the three words: an assumption may hold an equals sign.
 fn split_confidence(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('=') {
-        Some((text, word @ ("high" | "medium" | "low"))) => (text, Some(word)),
+        Some((text, word)) if matches!(word.trim(), "high" | "medium" | "low") => {
+            (text.trim_end(), Some(word.trim()))
+        }
         _ => (text, None),
     }
 }

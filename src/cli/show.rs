@@ -153,7 +153,7 @@ fn human(context: &Context, corpus: &Corpus, id: RecordId) -> anyhow::Result<Str
         list(prior.supersedes.iter().map(ToString::to_string).collect()),
     );
     if let Some(by) = view.replaced_by.get(&id) {
-        field("superseded by", by.to_string());
+        field("replaced by", by.to_string());
     }
     text.push('\n');
     for line in prior.text.lines() {

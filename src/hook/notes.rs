@@ -9,7 +9,7 @@ use crate::id::CommitId;
 use crate::record::{Kind, Source};
 use crate::render::visible;
 use crate::repo::Repo;
-use crate::store::{Corpus, Noted, Store, StoreError, Visible};
+use crate::store::{Corpus, NOTES, Noted, Store, StoreError, Visible};
 
 /// Longest text of a line, in characters.
 const LONGEST: usize = 200;
@@ -25,6 +25,23 @@ const DIGITS: usize = 12;
 pub fn wanted(repo: &Repo) -> bool {
     let value = repo.local_config("score-context.notes");
     value.is_some_and(|value| matches!(value.as_str(), "true" | "yes" | "on" | "1"))
+}
+
+/// Takes what is gone out of the notes, and their earlier versions with it. Where notes are off, all of ours: they are left from an
+/// installation that is gone.
+///
+/// # Errors
+/// When the memory cannot be read, or the reference not be written.
+pub fn tidy(repo: &Repo) -> Result<(), StoreError> {
+    if repo.reference(NOTES)?.is_none() {
+        return Ok(());
+    }
+    let store = Store::new(repo);
+    match wanted(repo) {
+        true => drop(rebuild(&store, &store.corpus(store.corpus_id()?)?)?),
+        false => clear(&store)?,
+    }
+    Ok(repo.empty_log(NOTES)?)
 }
 
 /// Adds lines to the notes of commits, and takes all of ours away from those of `emptied`.

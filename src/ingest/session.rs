@@ -12,7 +12,7 @@ use crate::record::{
     Anchor, Kind, Outcome, Reasoning, Record, Session, Source, Task, Time, Verdict,
 };
 use crate::repo::Repo;
-use crate::store::{Put, Receipt, Store};
+use crate::store::{Noted, Put, Receipt, Store};
 
 /// A session to be begun.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +38,9 @@ pub struct Begun {
     pub assumptions: Vec<Named>,
     /// Kinds of credentials that were masked.
     pub masked: Vec<String>,
+    /// What the notes are to say of it.
+    #[serde(skip)]
+    pub noted: Vec<Noted>,
 }
 
 /// A record with what it says.
@@ -104,6 +107,7 @@ pub fn begin(repo: &Repo, now: Time, begin: Begin) -> Result<Begun, SpeakError> 
     }
     store.put(&puts, now)?;
     Ok(Begun {
+        noted: puts.iter().filter_map(Put::noted).collect(),
         session,
         tasks,
         assumptions,

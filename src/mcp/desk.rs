@@ -8,6 +8,7 @@ use std::sync::Mutex;
 
 use super::answer::Failure;
 use crate::graph::Graph;
+use crate::hook::notes;
 use crate::id::TreeId;
 use crate::record::Time;
 use crate::repo::Repo;
@@ -92,7 +93,10 @@ impl Desk {
     /// What commands do once a day after a write: an agent may be the only one who ever writes here.
     pub fn tidy(&self) {
         if let (Ok(repo), Ok(now)) = (self.repo(), self.now()) {
-            drop(daily(&repo, now));
+            let pruned = daily(&repo, now);
+            if pruned.is_some_and(|pruned| pruned.records > 0) {
+                drop(notes::tidy(&repo));
+            }
         }
     }
 }

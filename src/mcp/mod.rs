@@ -58,8 +58,8 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
         };
         // Beside the answers, so that the first look-up need not wait for the code graph, and none for the day's upkeep.
         std::thread::spawn(move || {
-            desk.warm();
             desk.tidy();
+            desk.warm();
         });
         running.waiting().await?;
         Ok(())

@@ -14,7 +14,7 @@ use crate::query::memory::{self, Goal, Memory, Note};
 use crate::query::{nodes, policy_of};
 use crate::render::{untrusted_lines, visible};
 use crate::repo::Repo;
-use crate::store::{Corpus, Receipt, Store};
+use crate::store::{Corpus, Noted, Receipt, Store};
 
 /// Arguments of `initialize_session`.
 #[derive(Debug, Deserialize)]
@@ -86,7 +86,9 @@ pub fn initialize(desk: &Desk, asked: Initialize) -> Result<Answer, Failure> {
             .collect(),
         agent: asked.agent,
     };
-    let begun = begin(&desk.repo()?, desk.now()?, said).map_err(|error| Failure::of(&error))?;
+    let repo = desk.repo()?;
+    let begun = begin(&repo, desk.now()?, said).map_err(|error| Failure::of(&error))?;
+    tell(&repo, &begun.noted);
     let ids = |named: &[crate::ingest::Named]| -> Vec<String> {
         named.iter().map(|one| one.id.to_string()).collect()
     };
@@ -111,11 +113,18 @@ pub fn decide(desk: &Desk, mut said: Spoken) -> Result<Answer, Failure> {
         .put(std::slice::from_ref(&put), now)
         .map_err(|error| Failure::of(&error))?;
     heard.known = receipts.first() == Some(&Receipt::Known);
-    if let (false, Some(noted), true) = (heard.known, put.noted(), notes::wanted(&repo)) {
-        // A note is derived and can be written again; a record that is there is no failure for want of one.
-        drop(notes::add(&store, &[noted], &Default::default()));
+    if let (false, Some(noted)) = (heard.known, put.noted()) {
+        tell(&repo, &[noted]);
     }
     Answer::of(&heard)
+}
+
+/// Tells new records in the notes, where notes are wanted. A note is derived and can be written again; a record that is there is no
+/// failure for want of one.
+fn tell(repo: &Repo, noted: &[Noted]) {
+    if !noted.is_empty() && notes::wanted(repo) {
+        drop(notes::add(&Store::new(repo), noted, &Default::default()));
+    }
 }
 
 /// `record_outcome`.

@@ -78,6 +78,11 @@ impl Ranker {
     }
 }
 
+/// Whether a name is an id, or as much of its beginning as commands print at least.
+fn begins(id: &str, name: &str) -> bool {
+    name.len() >= 7 && id.starts_with(name)
+}
+
 /// The records that should come back, as far as they are among those asked of.
 struct Right {
     ids: Vec<RecordId>,
@@ -89,8 +94,8 @@ impl Right {
             case.relevant.iter().any(|name| {
                 let anchors = || prior.anchors.iter().chain(&prior.former_anchors);
                 prior.key.as_deref() == Some(name)
-                    || prior.id.to_string() == *name
-                    || anchors().any(|commit| commit.to_string() == *name)
+                    || begins(&prior.id.to_string(), name)
+                    || anchors().any(|commit| begins(&commit.to_string(), name))
             })
         };
         let ids = match case.is_control() {

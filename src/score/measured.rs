@@ -47,7 +47,7 @@ impl<'w> Asked<'w> {
     /// Reads a task once for all records.
     pub fn new(task: &str, weights: &'w Weights) -> Self {
         let terms = terms(task);
-        let weight: f64 = terms.iter().map(|term| weights.of(term)).sum();
+        let weight = sum(terms.iter().map(|term| weights.of(term)));
         Self {
             terms,
             root_of_weight: weight.sqrt(),
@@ -95,8 +95,12 @@ pub fn structural(touch_counts: &[u64], current: usize) -> f64 {
         return 0.0;
     }
     let worth = |count: &u64| TOUCHED + (1.0 - TOUCHED) / (1.0 + *count as f64 / CHANGES);
-    let sum: f64 = touch_counts.iter().map(worth).sum();
-    sum / current as f64
+    sum(touch_counts.iter().map(worth)) / current as f64
+}
+
+/// A sum that is 0 where there is nothing; std's would be −0, which is another sequence of bytes.
+fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(0.0, |sum, number| sum + number)
 }
 
 /// What is left of a score by the share of the record's nodes that are still there, 0.75 to 1.

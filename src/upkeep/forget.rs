@@ -179,6 +179,25 @@ fn pinned_texts(
     Ok(texts)
 }
 
+/// The one record whose id begins so in the corpora that look-ups pin: one that has expired since; none where there is none, or several.
+///
+/// # Errors
+/// When the look-ups cannot be listed.
+pub fn pinned(repo: &Repo, prefix: &str) -> Result<Option<RecordId>, StoreError> {
+    let store = Store::new(repo);
+    let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    for stored in store.lookups()? {
+        if let Ok(lookup) = store.lookup(&stored)
+            && seen.insert(lookup.pins.corpus)
+            && let Ok(corpus) = store.corpus(lookup.pins.corpus)
+        {
+            let ids = corpus.ids().filter(|id| id.to_string().starts_with(prefix));
+            found.extend(ids);
+        }
+    }
+    Ok(found.pop_first().filter(|_| found.is_empty()))
+}
+
 /// A pinned corpus that could not be read, before the records were taken out.
 fn unread(id: TreeId) -> impl Fn(StoreError) -> RepoError {
     move |error| match error {

@@ -11,7 +11,7 @@ mod sizes;
 mod stray;
 
 pub use check::{Findings, check, exposure};
-pub use forget::{Forgotten, forget};
+pub use forget::{Forgotten, forget, pinned};
 pub use prune::{Over, Prune, Pruned, daily, over, prune, record_caches};
 pub use sizes::{Sizes, Weight, sizes};
 pub use stray::stray;

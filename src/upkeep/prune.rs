@@ -92,6 +92,9 @@ pub fn prune(repo: &Repo, prune: &Prune, now: Time) -> Result<Pruned, QueryError
     let mut files = repo.left_over();
     if prune.caches {
         files.extend(derived(repo));
+    } else if pruned.records + pruned.lookups + pruned.gone.len() > 0 {
+        // They hold the texts as well.
+        files.extend(record_caches(repo));
     }
     for file in files {
         let size = fs::metadata(&file).map_or(0, |meta| meta.len());

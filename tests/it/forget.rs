@@ -15,7 +15,7 @@ use crate::support::{ATTENTION, Sandbox, collect, pluck, string};
 const SECRET: &str = "the quokka vault opens with marmalade";
 
 /// Whether any object of the repository, reachable or not, holds these bytes.
-fn objects_hold(sandbox: &Sandbox, text: &str) -> bool {
+pub fn objects_hold(sandbox: &Sandbox, text: &str) -> bool {
     let mut command = sandbox.command("git", "r");
     command.args(["cat-file", "--batch-all-objects", "--batch"]);
     let said = collect(command, None);
@@ -24,7 +24,7 @@ fn objects_hold(sandbox: &Sandbox, text: &str) -> bool {
 }
 
 /// The files of ours, and the reference logs, that hold these bytes.
-fn files_holding(sandbox: &Sandbox, text: &str) -> Vec<String> {
+pub fn files_holding(sandbox: &Sandbox, text: &str) -> Vec<String> {
     let mut open = vec![
         sandbox.path(".git/score-context"),
         sandbox.path(".git/logs/refs"),

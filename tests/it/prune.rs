@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
+use crate::forget::{files_holding, objects_hold};
 use crate::support::{ATTENTION, RECORDS, Sandbox, pluck, string};
 
 const DAY: i64 = 86_400;
@@ -343,4 +344,44 @@ fn days_that_are_over_are_folded() {
         "{left:?}"
     );
     assert_eq!(sandbox.run(&["log", "--count"]).out, "5\n");
+}
+
+#[test]
+fn what_has_expired_stands_nowhere_any_more() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["hook", "install"]);
+    sandbox.record("a lonely quokka", &BOTH);
+    sandbox.run(&[
+        "session",
+        "start",
+        "a goal",
+        "--assume",
+        "the wombat sleeps",
+    ]);
+    sandbox.run(&["fsck"]);
+    sandbox.step(91 * DAY);
+    // The day's upkeep comes first: this look-up does not pin what is over its time for another 90 days.
+    look_up(&sandbox, "a lonely question");
+    sandbox.collect_garbage();
+    for word in ["quokka", "wombat"] {
+        assert!(!objects_hold(&sandbox, word), "{word}");
+        assert_eq!(files_holding(&sandbox, word), Vec::<String>::new());
+    }
+    assert!(!sandbox.run(&["fsck"]).err.contains("warning"));
+}
+
+#[test]
+fn what_has_expired_can_be_forgotten_where_a_look_up_pins_it() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.record("a lonely quokka", &BOTH);
+    let asked = string(&look_up(&sandbox, "a quokka")["attention_id"]);
+    sandbox.expect_replay(&asked, "removed");
+    sandbox.git(&["config", "score-context.retentionDays", "1"]);
+    sandbox.step(10 * DAY);
+    sandbox.run(&["prune"]);
+    sandbox.collect_garbage();
+    assert!(objects_hold(&sandbox, "lonely"));
+    sandbox.run(&["forget", &id[..12]]);
+    sandbox.collect_garbage();
+    assert!(!objects_hold(&sandbox, "lonely"));
 }
