@@ -26,7 +26,8 @@ const GONE: f64 = 0.75;
 const CANDIDATES: f64 = 2000.0;
 /// How far the floor rises when the number of candidates doubles beyond that: the floors that answer one in ten controls of the nine open
 /// histories are .240, .264, .285, .302, .319 and .324 at 30, 100, 200, 500, 1,000 and 2,000 records.
-/// Found with a prototype of the rule and fitted to all nine at once; not checked on a history left out, nor beyond 2,000 records.
+/// Found with a prototype of the rule and fitted to all nine at once, not checked on a history left out. With it 7.8 % of these controls are
+/// answered at 20,000 records, and 9.3 % at 2,000.
 const FLOOR_PER_DOUBLING: f64 = 0.014;
 
 /// What is added to `answer_floor` among so many candidates. The best score of an unrelated question grows with their number, so a fixed
