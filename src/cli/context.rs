@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -41,6 +42,8 @@ pub(super) struct Context {
     /// Whether to say more.
     pub verbose: bool,
     color: bool,
+    /// A repository that was opened and is not needed any more.
+    opened: Arc<Mutex<Option<Repo>>>,
 }
 
 impl Context {
@@ -86,6 +89,7 @@ impl Context {
             quiet: global.quiet,
             verbose: global.verbose,
             color,
+            opened: Arc::default(),
         };
         if named.is_some() {
             context.check_git_dir()?;
@@ -114,13 +118,25 @@ impl Context {
 
     /// The repository of the directory, or the one that `GIT_DIR` names.
     pub(super) fn repo(&self) -> anyhow::Result<Repo> {
-        Ok(Repo::open(&self.directory, self.git_dir.as_deref())?)
+        let opened = self.opened.lock().ok().and_then(|mut kept| kept.take());
+        match opened {
+            Some(repo) => Ok(repo),
+            None => Ok(Repo::open(&self.directory, self.git_dir.as_deref())?),
+        }
+    }
+
+    /// Keeps a repository for the next one who asks for it: opening one is a good part of a short command.
+    pub(super) fn give_back(&self, repo: Repo) {
+        if let Ok(mut kept) = self.opened.lock() {
+            *kept = Some(repo);
+        }
     }
 
     /// The same, standing in another directory.
     pub(super) fn in_directory(&self, directory: &Path) -> Self {
         Self {
             directory: directory.to_owned(),
+            opened: Arc::default(),
             ..self.clone()
         }
     }

@@ -76,14 +76,14 @@ pub(super) fn automatic(context: &Context) {
     let (Ok(repo), Ok(now)) = (context.repo(), context.now()) else {
         return;
     };
-    let Some(pruned) = daily(&repo, now) else {
-        return;
-    };
-    if pruned.records > 0 {
-        // Tomorrow's pass finds nothing to say of a failure here; `fsck` does.
-        drop(notes::tidy(&repo));
+    if let Some(pruned) = daily(&repo, now) {
+        if pruned.records > 0 {
+            // Tomorrow's pass finds nothing to say of a failure here; `fsck` does.
+            drop(notes::tidy(&repo));
+        }
+        if context.verbose {
+            context.say(human(&pruned, false).trim_end());
+        }
     }
-    if context.verbose {
-        context.say(human(&pruned, false).trim_end());
-    }
+    context.give_back(repo);
 }
