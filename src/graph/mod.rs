@@ -11,6 +11,7 @@ mod builder;
 mod cache;
 mod columns;
 mod containers;
+mod entries;
 mod esm;
 mod extract;
 mod facts;
@@ -28,6 +29,7 @@ mod members;
 mod npm;
 mod parts;
 mod places;
+mod pool;
 mod python;
 mod python_names;
 mod python_types;
@@ -51,15 +53,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use crate::graph::entries::{count, keys, sources};
 use crate::graph::facts::Language;
 use crate::graph::kept::{Kept, Key, Read};
 use crate::graph::parts::Parts;
 use crate::graph::syntax::Parsers;
 use crate::id::{BlobId, TreeId};
-use crate::repo::{Entry, Mode, Repo, RepoError, Shared};
+use crate::repo::{Entry, Repo, RepoError, Shared};
 
 pub use crate::graph::about::{Missed, Relation, Seen, called_name};
 pub use crate::graph::parts::{Edge, EdgeKind, Node, NodeKind, Resolution, Stats};
+pub use crate::graph::pool::Pool;
 pub use crate::graph::signature::{Parameter, Passing, Signature};
 pub use crate::graph::sites::{Arguments, Called, Imported, Site, Sites, Wanted};
 pub use crate::graph::table::Graph;
@@ -146,7 +150,7 @@ impl Graph {
     pub fn of_paths(repo: &Repo, tree: TreeId) -> Result<Self, GraphError> {
         let entries = repo.list(tree)?;
         let (mut stats, mut parts) = (Stats::default(), Parts::default());
-        paths(tree, &entries, &mut parts, &mut stats);
+        entries::paths(tree, &entries, &mut parts, &mut stats);
         Ok(Self::with_stats(
             parts.nodes,
             parts.edges,
@@ -175,24 +179,30 @@ impl Graph {
         kept: &'kept [Kept],
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<(Self, BTreeMap<Key, Outcome<'kept>>), GraphError> {
-        let mut stats = Stats::default();
-        let mut parts = Parts::default();
-        paths(tree, entries, &mut parts, &mut stats);
+        let outcomes = read(&repo.share(), &keys(entries), kept, progress)?;
+        let known = outcomes
+            .iter()
+            .filter_map(|(key, outcome)| Some((*key, &outcome.as_ref()?.0)));
+        let graph = Self::of_facts(tree, entries, &known.collect());
+        Ok((graph, outcomes))
+    }
+
+    /// The graph of a tree whose blobs are read.
+    fn of_facts(tree: TreeId, entries: &[Entry], known: &BTreeMap<Key, &Read>) -> Self {
+        let (mut stats, mut parts) = (Stats::default(), Parts::default());
+        entries::paths(tree, entries, &mut parts, &mut stats);
         let sources = sources(entries, &mut stats);
-        let outcomes = read(&repo.share(), &sources, kept, progress)?;
         let mut missing = Vec::new();
         let mut linked = Vec::with_capacity(sources.len());
         for (entry, language) in &sources {
-            match outcomes.get(&(entry.id, *language)) {
-                Some(Some((Ok(facts), _))) => {
-                    *stats
-                        .languages
-                        .entry(language.as_str().to_owned())
-                        .or_insert(0) += 1;
+            match known.get(&(entry.id, *language)) {
+                Some(Ok(facts)) => {
+                    let count = stats.languages.entry(language.as_str().to_owned());
+                    *count.or_insert(0) += 1;
                     linked.push((entry.path.as_str(), *language, facts.as_ref()));
                 }
-                Some(Some((Err(reason), _))) => count(&mut stats, reason),
-                Some(None) | None => {
+                Some(Err(reason)) => count(&mut stats, reason),
+                None => {
                     count(&mut stats, "missing");
                     missing.push(entry.path.clone());
                 }
@@ -200,8 +210,40 @@ impl Graph {
         }
         let paths = entries.iter().map(|entry| entry.path.as_str());
         resolve::link(&linked, paths, &mut parts, &mut stats);
-        let graph = Self::with_stats(parts.nodes, parts.edges, stats, missing);
-        Ok((graph, outcomes))
+        Self::with_stats(parts.nodes, parts.edges, stats, missing)
+    }
+}
+
+/// The graphs of several trees.
+impl Graph {
+    /// What these trees share, for [`Graph::of_pool`]. Reads no blob.
+    ///
+    /// # Errors
+    /// When a tree cannot be read.
+    pub fn pool(repo: &Repo, trees: &BTreeSet<TreeId>) -> Result<Pool, GraphError> {
+        let keys = |tree: &TreeId| repo.list(*tree).map(|entries| keys(&entries));
+        let of_trees = trees.iter().map(keys).collect::<Result<Vec<_>, _>>()?;
+        let all: BTreeSet<Key> = of_trees.iter().flatten().copied().collect();
+        let all: Vec<Key> = all.into_iter().collect();
+        let kept = Kept::near(&repo.cache_dir(), EXTRACTOR, &all);
+        Ok(Pool::new(&of_trees, kept))
+    }
+
+    /// The graph of a tree as [`Graph::at`] gives it, but nothing is kept in a file: each blob is parsed once for all the trees of the pool.
+    /// Every tree is best asked for once, and those that are alike soon after one another.
+    ///
+    /// # Errors
+    /// As for `at`.
+    pub fn of_pool(repo: &Repo, tree: TreeId, pool: &Pool) -> Result<Self, GraphError> {
+        if let Some(kept) = cache::graph(&repo.cache_dir(), tree, EXTRACTOR) {
+            return Ok(kept);
+        }
+        let entries = repo.list(tree)?;
+        let facts = pool.facts(&repo.share(), &keys(&entries))?;
+        let known = facts
+            .iter()
+            .filter_map(|(key, facts)| Some((*key, facts.get()?.as_ref()?)));
+        Ok(Self::of_facts(tree, &entries, &known.collect()))
     }
 }
 
@@ -214,7 +256,7 @@ impl Graph {
         let entries = repo.list(tree)?;
         let kept = Kept::near(&repo.cache_dir(), EXTRACTOR, &keys(&entries));
         let sources = sources(&entries, &mut Stats::default());
-        let outcomes = read(&repo.share(), &sources, &kept, &|_, _| {})?;
+        let outcomes = read(&repo.share(), &keys(&entries), &kept, &|_, _| {})?;
         let linked: Vec<_> = sources
             .iter()
             .filter_map(
@@ -279,88 +321,18 @@ impl Graph {
     }
 }
 
-fn count(stats: &mut Stats, reason: &str) {
-    *stats.without_symbols.entry(reason.to_owned()).or_insert(0) += 1;
-}
-
-/// A node for every path, and the edges of directories.
-fn paths(tree: TreeId, entries: &[Entry], parts: &mut Parts, stats: &mut Stats) {
-    let node = |name: &str, kind, object| Node {
-        name: name.to_owned(),
-        kind,
-        object: Some(object),
-        lines: (0, 0),
-    };
-    let root = parts.node(node(".", NodeKind::Directory, tree.0));
-    // Directories first, by the quoted form of their names: a path may have to be quoted though its directory need not be.
-    let mut directories = BTreeMap::new();
-    for entry in entries.iter().filter(|entry| entry.mode == Mode::Directory) {
-        let at = parts.node(node(&entry.path, NodeKind::Directory, entry.id));
-        directories.insert(table::quoted(&entry.path), at);
-    }
-    for entry in entries {
-        let kind = match entry.mode {
-            Mode::Directory => NodeKind::Directory,
-            Mode::File => NodeKind::File,
-            Mode::Symlink => NodeKind::Symlink,
-            Mode::Submodule => NodeKind::Submodule,
-        };
-        if matches!(kind, NodeKind::Symlink | NodeKind::Submodule) {
-            count(stats, kind.as_str());
-        }
-        let at = parts.node(node(&entry.path, kind, entry.id));
-        let path = table::quoted(&entry.path);
-        let above = directories
-            .get(places::parent(&path))
-            .copied()
-            .unwrap_or(root);
-        parts.edge(EdgeKind::Contains, above, at, Resolution::Tree);
-    }
-}
-
-/// The files that are read, in order of their paths.
-fn sources<'a>(entries: &'a [Entry], stats: &mut Stats) -> Vec<(&'a Entry, Language)> {
-    let mut sources = Vec::new();
-    for entry in entries.iter().filter(|entry| entry.mode == Mode::File) {
-        let Some(language) = Language::of(&entry.path) else {
-            continue;
-        };
-        match extract::unread(&entry.path) {
-            Some(reason) => count(stats, reason),
-            None => sources.push((entry, language)),
-        }
-    }
-    sources
-}
-
-/// What the facts of a tree are kept under, sorted, each once.
-fn keys(entries: &[Entry]) -> Vec<Key> {
-    let sources = sources(entries, &mut Stats::default());
-    let keys = sources
-        .iter()
-        .map(|(entry, language)| (entry.id, *language));
-    let keys: std::collections::BTreeSet<Key> = keys.collect();
-    keys.into_iter().collect()
-}
-
 /// The outcome of every blob, read and parsed in parallel where it is not kept; a blob that stands at several paths is read once.
 fn read<'kept>(
     shared: &Shared,
-    sources: &[(&Entry, Language)],
+    keys: &[Key],
     kept: &'kept [Kept],
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<BTreeMap<Key, Outcome<'kept>>, GraphError> {
-    let mut keys: Vec<Key> = sources
-        .iter()
-        .map(|(entry, language)| (entry.id, *language))
-        .collect();
-    keys.sort_unstable();
-    keys.dedup();
+) -> Result<BTreeMap<Key, Outcome<'kept>>, RepoError> {
     let done = AtomicUsize::new(0);
     let tell = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, keys.len());
     let mut outcomes = BTreeMap::new();
     let mut missing = Vec::new();
-    for &key in &keys {
+    for &key in keys {
         match known(kept, &key) {
             Some(known) => {
                 outcomes.insert(key, Some(known));
@@ -370,11 +342,14 @@ fn read<'kept>(
         }
     }
     let read_one = |(repo, parsers): &mut (Repo, Parsers), key: &Key| {
-        let outcome = parsed(repo, parsers, BlobId(key.0), key.1);
+        let read = pool::read(repo, parsers, key)?;
         tell();
-        outcome
+        Ok(read.map(|read| {
+            let encoded = kept::encode(&read);
+            (read, Cow::Owned(encoded))
+        }))
     };
-    let read: Result<Vec<Outcome>, GraphError> = match missing.len() {
+    let read: Result<Vec<Outcome>, RepoError> = match missing.len() {
         0..=FEW => {
             let mut own = (shared.local(), Parsers::default());
             missing.iter().map(|key| read_one(&mut own, key)).collect()
@@ -393,27 +368,6 @@ fn known<'kept>(kept: &'kept [Kept], key: &Key) -> Option<(Read, Cow<'kept, [u8]
         let bytes = file.find(key)?;
         Some((kept::decode(bytes)?, Cow::Borrowed(bytes)))
     })
-}
-
-fn parsed(
-    repo: &Repo,
-    parsers: &mut Parsers,
-    id: BlobId,
-    language: Language,
-) -> Result<Outcome<'static>, GraphError> {
-    let Some(size) = repo.blob_size(id)? else {
-        return Ok(None);
-    };
-    let read: Read = if size > extract::MAX_BYTES {
-        Err("too large")
-    } else {
-        let Some(bytes) = repo.blob(id)? else {
-            return Ok(None);
-        };
-        extract::facts(parsers, language, &bytes).map(Box::new)
-    };
-    let encoded = kept::encode(&read);
-    Ok(Some((read, Cow::Owned(encoded))))
 }
 
 #[cfg(test)]

@@ -236,10 +236,56 @@ fn a_missing_blob_is_named_and_nothing_is_kept() {
     assert!(!repo.cache_dir().exists());
 }
 
+/// Takes the kept files of one sort away; none that is not there.
+fn without(repo: &Repo, prefix: &str) {
+    for file in std::fs::read_dir(repo.cache_dir())
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        if file.file_name().to_string_lossy().starts_with(prefix) {
+            std::fs::remove_file(file.path()).expect("it is removed");
+        }
+    }
+}
+
+/// The graphs of trees by one pool, made side by side.
+fn pooled(repo: &Repo, trees: &[TreeId]) -> Vec<Vec<u8>> {
+    let pool = Graph::pool(repo, &trees.iter().copied().collect()).expect("the trees are there");
+    let shared = repo.share();
+    let made = trees.par_iter().map_init(
+        || shared.local(),
+        |repo, tree| Graph::of_pool(repo, *tree, &pool).expect("it builds"),
+    );
+    made.map(|graph| graph.bytes().to_vec()).collect()
+}
+
+#[test]
+fn a_pool_keeps_no_file_and_names_what_is_missing() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (repo, first) = repository(dir.path(), FIXTURE);
+    write(dir.path(), "web/c.ts", b"export function c() {}\n");
+    let second = commit(dir.path(), &repo);
+    let pool = Graph::pool(&repo, &BTreeSet::from([first])).expect("the tree is there");
+    for (tree, has_it) in [(first, false), (second, true), (first, false)] {
+        // The second tree was not announced, and the first is asked for once more than that.
+        let graph = Graph::of_pool(&repo, tree, &pool).expect("it builds");
+        assert_eq!(graph.find("web/c.ts::c").is_some(), has_it);
+    }
+    assert!(!repo.cache_dir().exists());
+    let entries = repo.list(second).expect("it lists");
+    let lost = entries.iter().find(|entry| entry.path == "web/c.ts");
+    let id = lost.expect("it is there").id.to_string();
+    let object = dir.path().join(".git/objects").join(&id[..2]);
+    std::fs::remove_file(object.join(&id[2..])).expect("it is loose");
+    let graph = Graph::of_pool(&repo, second, &pool).expect("it builds");
+    assert_eq!(graph.missing(), ["web/c.ts"]);
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(6))]
 
-    /// Each commit takes the facts of the blobs it shares with earlier ones from the cache, and must not be told from a cold build.
+    /// Each commit takes the facts of the blobs it shares with others from the cache or from a pool, and must not be told from a cold build.
     #[test]
     fn a_later_commit_is_as_if_built_cold(edits in proptest::collection::vec((0usize..6, 0usize..8, 0usize..4), 1..6)) {
         let texts: [&[u8]; 4] = [
@@ -252,6 +298,7 @@ proptest::proptest! {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let (repo, tree) = repository(dir.path(), FIXTURE);
         Graph::at(&repo, tree, &|_, _| {}).expect("it builds");
+        let (mut trees, mut alone) = (Vec::new(), Vec::new());
         for (what, path, text) in edits {
             let path = paths[path];
             match what {
@@ -267,6 +314,13 @@ proptest::proptest! {
             let cold = Graph::build(&repo, tree, &|_, _| {}).expect("it builds");
             let warm = Graph::at(&repo, tree, &|_, _| {}).expect("it builds");
             proptest::prop_assert_eq!(warm.bytes(), cold.bytes());
+            trees.push(tree);
+            alone.push(cold.bytes().to_vec());
+        }
+        // With all kept files, with facts alone, and with none.
+        for gone in ["nothing", "graph-", "facts-"] {
+            without(&repo, gone);
+            proptest::prop_assert_eq!(&pooled(&repo, &trees), &alone);
         }
     }
 }

@@ -4,8 +4,10 @@
 //! by how many of the records hold them, which no rule here may do.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::bench::Scene;
+use super::words::Words;
 use crate::store::view::Prior;
 use crate::token::{Terms, terms};
 
@@ -20,22 +22,26 @@ pub fn bm25(scene: &Scene, task: &str, nodes: &[String], paths: bool) -> Vec<(us
         true => Terms::of(std::iter::once(task).chain(nodes.iter().map(String::as_str))),
         false => terms(task),
     };
-    let words: HashMap<&str, usize> = asked
+    let priors = scene.view.priors.iter();
+    let said: Vec<Vec<Arc<[u32]>>> = priors
+        .map(|prior| words_of(prior, paths, &scene.words))
+        .collect();
+    // Only now has every word of every record its number.
+    let words: HashMap<u32, usize> = asked
         .iter()
         .enumerate()
-        .map(|(at, term)| (term, at))
+        .filter_map(|(at, term)| Some((scene.words.number(term)?, at)))
         .collect();
-    let mut documents = Vec::with_capacity(scene.view.priors.len());
-    let mut holders = vec![0usize; words.len()];
+    let mut documents = Vec::with_capacity(said.len());
+    let mut holders = vec![0usize; asked.iter().count()];
     let mut total = 0usize;
-    for prior in &scene.view.priors {
-        let (length, mut counts) = (count_words(prior, paths, &words), Vec::new());
-        total += length.0;
-        for (word, count) in length.1 {
-            holders[word] += 1;
-            counts.push((word, count));
+    for said in &said {
+        let (length, counts) = count_words(said, holders.len(), &words);
+        total += length;
+        for (word, _) in &counts {
+            holders[*word] += 1;
         }
-        documents.push((length.0, counts));
+        documents.push((length, counts));
     }
     let all = documents.len() as f64;
     let mean = total as f64 / all.max(1.0);
@@ -63,18 +69,22 @@ pub fn bm25(scene: &Scene, task: &str, nodes: &[String], paths: bool) -> Vec<(us
     ranked
 }
 
-/// How many words a record has, and how often each asked one, in the order of the asked words.
-fn count_words(
-    prior: &Prior,
-    paths: bool,
-    words: &HashMap<&str, usize>,
-) -> (usize, Vec<(usize, u32)>) {
+/// The words of what a record says and why, with `paths` of its nodes too.
+fn words_of(prior: &Prior, paths: bool, words: &Words) -> Vec<Arc<[u32]>> {
     let texts = std::iter::once(&prior.text).chain(&prior.reasons);
     let nodes = prior.nodes.iter().filter(|_| paths);
-    let said = Terms::counted(texts.chain(nodes).map(String::as_str));
-    let mut counts = vec![0u32; words.len()];
-    for word in &said {
-        if let Some(at) = words.get(word.as_str()) {
+    texts.chain(nodes).map(|text| words.of(text)).collect()
+}
+
+/// How many words a record has, and how often each of `asked` ones, in the order of the asked words.
+fn count_words(
+    said: &[Arc<[u32]>],
+    asked: usize,
+    words: &HashMap<u32, usize>,
+) -> (usize, Vec<(usize, u32)>) {
+    let mut counts = vec![0u32; asked];
+    for word in said.iter().flat_map(|text| text.iter()) {
+        if let Some(at) = words.get(word) {
             counts[*at] += 1;
         }
     }
@@ -82,7 +92,7 @@ fn count_words(
         .into_iter()
         .enumerate()
         .filter(|(_, count)| *count > 0);
-    (said.len(), held.collect())
+    (said.iter().map(|text| text.len()).sum(), held.collect())
 }
 
 /// The records of the commits that `git log -- <current nodes>` would print, newest first; the score only tells the order.

@@ -3,10 +3,9 @@
 //! In: a repository, a case. Out: a [`Scene`]. Everything of one history is read once. Never writes but to derived caches.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use super::case::Case;
-use crate::graph::Graph;
+use super::words::Words;
 use crate::id::{CommitId, TreeId};
 use crate::query::QueryError;
 use crate::record::{Source, Time};
@@ -28,6 +27,7 @@ pub struct Bench {
     shared: Mutex<Shared>,
     corpus: Corpus,
     past: Mutex<Past>,
+    words: Arc<Words>,
 }
 
 /// One case with all it is asked of.
@@ -44,6 +44,8 @@ pub struct Scene {
     pub window: Window,
     /// The commits of the records, newest first; the whole window when all records count.
     pub newest: Window,
+    /// The words of the history's records, as far as they were asked for.
+    pub words: Arc<Words>,
 }
 
 impl Bench {
@@ -57,6 +59,7 @@ impl Bench {
             shared: Mutex::new(repo.share()),
             corpus: store.corpus(store.corpus_id()?)?,
             past: Mutex::new(Past::open(repo)),
+            words: Arc::default(),
         })
     }
 
@@ -75,12 +78,17 @@ impl Bench {
             .keep(repo);
     }
 
-    /// What a case is asked of.
+    /// What a case is asked of, by where it is asked (`Case::at`).
     ///
     /// # Errors
-    /// When its commit names none, or history cannot be read.
-    pub fn scene(&self, repo: &Repo, case: &Case, records: Records) -> Result<Scene, QueryError> {
-        let commit = repo.commit_at(case.at.as_deref().unwrap_or("HEAD"))?;
+    /// When that names no commit, or history cannot be read.
+    pub fn scene(
+        &self,
+        repo: &Repo,
+        at: Option<&str>,
+        records: Records,
+    ) -> Result<Scene, QueryError> {
+        let commit = repo.commit_at(at.unwrap_or("HEAD"))?;
         let read = repo.commit(commit)?;
         let clock = Time(read.time);
         let most = match records {
@@ -104,7 +112,7 @@ impl Bench {
                 view
             }
             // As a look-up: without a commit everything counts, whatever branch it came from.
-            Records::All if case.at.is_none() => self.corpus.view(&Visible::All),
+            Records::All if at.is_none() => self.corpus.view(&Visible::All),
             Records::All => self.view(&repo.ancestors(commit)?, clock),
         };
         Ok(Scene {
@@ -114,6 +122,7 @@ impl Bench {
             view,
             window,
             newest,
+            words: Arc::clone(&self.words),
         })
     }
 
@@ -126,15 +135,4 @@ impl Bench {
     fn view(&self, ancestors: &BTreeSet<CommitId>, clock: Time) -> View {
         self.corpus.view(&Visible::At { ancestors, clock })
     }
-}
-
-/// The code graph of a scene: only its paths where nobody asks for symbols or edges.
-///
-/// # Errors
-/// When the tree cannot be read.
-pub fn graph(repo: &Repo, scene: &Scene, needs_symbols: bool) -> Result<Graph, QueryError> {
-    Ok(match needs_symbols {
-        true => Graph::at(repo, scene.tree, &|_, _| {})?,
-        false => Graph::of_paths(repo, scene.tree)?,
-    })
 }

@@ -1,15 +1,19 @@
 //! `eval`: labelled cases of one or several histories, asked of rules and baselines.
 //!
-//! In: repositories, cases, rankers. Out: what each ranker made of each case. Each history is read once; cases run in parallel.
+//! In: repositories, cases, rankers. Out: what each ranker made of each case. Each history is read once; cases run in parallel, those that
+//! ask at one commit side by side. Never writes but what `Bench::keep` does.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::bench::{Bench, Records, graph};
+use super::bench::{Bench, Records};
 use super::case::Case;
 use super::figures::Seen;
 use super::ranker::Ranker;
+use crate::graph::Graph;
+use crate::id::TreeId;
 use crate::query::QueryError;
 use crate::repo::Repo;
 use crate::score::Weights;
@@ -65,31 +69,13 @@ pub fn eval(
 ) -> Result<Eval, QueryError> {
     let all = histories.iter().map(|history| history.cases.len()).sum();
     let done = AtomicUsize::new(0);
+    let tell = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, all);
     let mut eval = Eval {
         seen: vec![Vec::new(); options.rankers.len()],
     };
     for history in histories {
-        let bench = Bench::open(&history.repo)?;
-        let weights = history.weights.as_ref().unwrap_or(Weights::frozen());
-        let records = options.newest.map_or(Records::All, Records::Newest);
-        let run = |repo: &mut Repo, case: &Case| -> Result<Vec<Seen>, QueryError> {
-            let scene = bench.scene(repo, case, records)?;
-            let needs_symbols = options
-                .rankers
-                .iter()
-                .any(|ranker| ranker.needs_symbols(case));
-            let graph = graph(repo, &scene, needs_symbols)?;
-            let ask = |ranker: &Ranker| ranker.ask(&scene, &graph, case, weights);
-            let seen = options.rankers.iter().map(ask).collect();
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-            Ok(seen)
-        };
-        let cases = history.cases.par_iter().with_max_len(1);
-        let seen: Result<Vec<Vec<Seen>>, QueryError> =
-            cases.map_init(|| bench.repo(), run).collect();
-        bench.keep(&history.repo);
         let mut of_ranker = vec![Vec::new(); options.rankers.len()];
-        for case in seen? {
+        for case in asked(history, options, &tell)? {
             for (at, seen) in case.into_iter().enumerate() {
                 of_ranker[at].push(seen);
             }
@@ -99,4 +85,82 @@ pub fn eval(
         }
     }
     Ok(eval)
+}
+
+/// What each ranker made of each case of a history, in the order of the cases.
+fn asked(
+    history: &History,
+    options: &Options,
+    tell: &(dyn Fn() + Sync),
+) -> Result<Vec<Vec<Seen>>, QueryError> {
+    let bench = Bench::open(&history.repo)?;
+    let weights = history.weights.as_ref().unwrap_or(Weights::frozen());
+    let records = options.newest.map_or(Records::All, Records::Newest);
+    let needs_symbols = |case: &Case| {
+        let mut rankers = options.rankers.iter();
+        rankers.any(|ranker| ranker.needs_symbols(case))
+    };
+    let places = places(history)?;
+    let read = places
+        .iter()
+        .filter(|place| place.cases.iter().any(|(_, case)| needs_symbols(case)));
+    let pool = Graph::pool(&history.repo, &read.map(|place| place.tree).collect())?;
+    let run = |repo: &mut Repo, place: &Place| -> Result<Vec<(usize, Vec<Seen>)>, QueryError> {
+        let scene = bench.scene(repo, place.at, records)?;
+        let graph = |is_asked: bool| -> Result<Option<Graph>, QueryError> {
+            let is_wanted = |case: &Case| needs_symbols(case) == is_asked;
+            Ok(match place.cases.iter().any(|(_, case)| is_wanted(case)) {
+                true if is_asked => Some(Graph::of_pool(repo, scene.tree, &pool)?),
+                true => Some(Graph::of_paths(repo, scene.tree)?),
+                false => None,
+            })
+        };
+        let (symbols, paths) = (graph(true)?, graph(false)?);
+        let ask = |(at, case): &(usize, &Case)| {
+            let graph = match needs_symbols(case) {
+                true => symbols.as_ref(),
+                false => paths.as_ref(),
+            };
+            let graph = graph.expect("made where a case needs it");
+            let rankers = options.rankers.iter();
+            let seen = rankers.map(|ranker| ranker.ask(&scene, graph, case, weights));
+            let seen = seen.collect();
+            tell();
+            (*at, seen)
+        };
+        Ok(place.cases.par_iter().map(ask).collect())
+    };
+    let each = places.par_iter().with_max_len(1);
+    let seen: Vec<Vec<(usize, Vec<Seen>)>> = each
+        .map_init(|| bench.repo(), run)
+        .collect::<Result<_, QueryError>>()?;
+    bench.keep(&history.repo);
+    let mut seen: Vec<(usize, Vec<Seen>)> = seen.into_iter().flatten().collect();
+    seen.sort_by_key(|(at, _)| *at);
+    Ok(seen.into_iter().map(|(_, seen)| seen).collect())
+}
+
+/// Where cases are asked, with their places in the file.
+struct Place<'h> {
+    at: Option<&'h str>,
+    tree: TreeId,
+    cases: Vec<(usize, &'h Case)>,
+}
+
+/// Where the cases of a history are asked, oldest commit first: what follows one another has most of its code in common.
+fn places(history: &History) -> Result<Vec<Place<'_>>, QueryError> {
+    let mut groups: BTreeMap<Option<&str>, Vec<(usize, &Case)>> = BTreeMap::new();
+    for (number, case) in history.cases.iter().enumerate() {
+        let cases = groups.entry(case.at.as_deref()).or_default();
+        cases.push((number, case));
+    }
+    let mut places = Vec::with_capacity(groups.len());
+    for (at, cases) in groups {
+        let commit = history.repo.commit_at(at.unwrap_or("HEAD"))?;
+        let commit = history.repo.commit(commit)?;
+        let tree = commit.tree;
+        places.push((commit.time, Place { at, tree, cases }));
+    }
+    places.sort_by_key(|(time, _)| *time);
+    Ok(places.into_iter().map(|(_, place)| place).collect())
 }

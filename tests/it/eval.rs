@@ -111,6 +111,42 @@ fn the_same_cases_give_the_same_bytes() {
 }
 
 #[test]
+fn cases_of_many_commits_are_answered_in_their_order_and_leave_no_graph() {
+    let (sandbox, commits) = history();
+    let at = |commit: &str, task: &str, node: &str, right: &str| json!({"at": commit, "task": task, "nodes": [node], "relevant": [right]});
+    let old = "Evict entries from the cache by size";
+    let new = "Reject unbalanced brackets later";
+    let lines = [
+        at(&commits[4], new, "src/parser.py", &commits[3]),
+        at(&commits[1], old, "src/parser.py", &commits[0]),
+        at(&commits[4], old, "src/cache.py", &commits[0]),
+        at(&commits[1], old, "src/cache.py", &commits[0]),
+        at(&commits[3][..12], new, "src/parser.py", &commits[1]),
+    ];
+    let file =
+        |lines: &[Value]| -> String { lines.iter().map(|line| format!("{line}\n")).collect() };
+    sandbox.write(&[("all.jsonl", &file(&lines))]);
+    let whole = sandbox.json_lines(&["eval", "all.jsonl"]);
+    for rule in ["seed/1", "measured/1", "BM25", "git log -- files"] {
+        let mut sum = 0.0;
+        for line in &lines {
+            sandbox.write(&[("one.jsonl", &file(std::slice::from_ref(line)))]);
+            let alone = sandbox.json_lines(&["eval", "one.jsonl"]);
+            sum += row(&alone, rule)["mrr"].as_f64().expect("a number");
+        }
+        let mean = row(&whole, rule)["mrr"].as_f64().expect("a number");
+        assert!((mean - sum / 5.0).abs() < 1e-9, "{rule}: {mean} and {sum}");
+    }
+    let kept = std::fs::read_dir(sandbox.path(".git/score-context"));
+    let names = kept.into_iter().flatten().flatten();
+    let names: Vec<String> = names
+        .map(|file| file.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("graph-") || name.starts_with("facts-"))
+        .collect();
+    assert!(names.is_empty(), "{names:?}");
+}
+
+#[test]
 fn other_weights_and_several_histories() {
     let (sandbox, commits) = history();
     std::fs::create_dir(sandbox.path("open")).expect("a folder");
