@@ -9,7 +9,8 @@ use serde_json::json;
 use super::context::Context;
 use super::failure::usage;
 use crate::measure::{
-    Calibration, History, Options, Ranker, calibrate, eval, histogram, read_cases, with_values,
+    Calibration, History, LEAST, Options, Ranker, calibrate, eval, histogram, read_cases,
+    with_values,
 };
 use crate::policy::{Policy, Rule};
 use crate::query::{POLICY_PATH, policy_of};
@@ -17,6 +18,8 @@ use crate::repo::Repo;
 
 /// Columns of the longest bar.
 const WIDTH: usize = 30;
+/// So few pairs or controls are a hint: a share is then known no better than to one in twenty.
+const FEW: usize = 20;
 /// Parts that scores are sorted into.
 const PARTS: usize = 16;
 
@@ -68,7 +71,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     match context.json {
         true => context.print_json(&json!({
             "rule": policy.rule, "relevant": made.relevant, "controls": made.controls, "missed": made.missed,
-            "separates": made.separates, "floor": made.floor, "gap": made.gap,
+            "separates": made.separates, "floor": made.floor, "gap": made.gap, "gap_pairs": made.gap_pairs, "trade": made.trade,
         }))?,
         false => context.print(&human(&policy, &made))?,
     }
@@ -116,9 +119,6 @@ fn write(
     policy: &Policy,
     made: &Calibration,
 ) -> anyhow::Result<()> {
-    let Some(floor) = made.floor else {
-        bail!("without both a pair and a control there is no floor to write");
-    };
     let old = match std::fs::read_to_string(target) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -139,11 +139,24 @@ fn write(
             policy.rule
         );
     }
-    let mut values = vec![(floor_key(policy), rounded(floor))];
-    values.extend(made.gap.map(|gap| ("rank_gap_ratio", rounded(gap))));
+    if let Some(lack) = made.lack() {
+        bail!("{lack}\nhint: {POLICY_PATH} is as it was");
+    }
+    let (wanted, values) = changed(policy, made, &before);
+    if wanted == before && !old.is_empty() {
+        context.say(format!("{POLICY_PATH} says so already"));
+        return Ok(());
+    }
     let new = with_values(&old, &values);
-    Policy::parse(&new)
-        .with_context(|| format!("{} would not be a policy any more", target.display()))?;
+    if Policy::parse(&new).ok().as_ref() != Some(&wanted) {
+        let lines = values
+            .iter()
+            .map(|(key, value)| format!("{key} = {value:?}"));
+        bail!(
+            "{POLICY_PATH} has its [attention] in a form that is not changed here\nhint: set there by hand: {}",
+            lines.collect::<Vec<_>>().join(", ")
+        );
+    }
     if let Some(folder) = target.parent() {
         std::fs::create_dir_all(folder)?;
     }
@@ -154,9 +167,26 @@ fn write(
     Ok(())
 }
 
-/// Four digits, downward, so that what was kept stays kept.
-fn rounded(value: f64) -> f64 {
-    (value * 10_000.0).floor() / 10_000.0
+/// The policy with the values that follow, and these values.
+fn changed(
+    policy: &Policy,
+    made: &Calibration,
+    before: &Policy,
+) -> (Policy, Vec<(&'static str, f64)>) {
+    let mut wanted = before.clone();
+    let mut values = Vec::new();
+    if let Some(floor) = made.floor {
+        values.push((floor_key(policy), floor));
+        match policy.rule().unwrap_or_default() {
+            Rule::Seed1 => wanted.noise_floor = floor,
+            Rule::Measured1 => wanted.answer_floor = Some(floor),
+        }
+    }
+    if let Some(gap) = made.gap_instead_of(before.rank_gap_ratio) {
+        values.push(("rank_gap_ratio", gap));
+        wanted.rank_gap_ratio = gap;
+    }
+    (wanted, values)
 }
 
 fn human(policy: &Policy, made: &Calibration) -> String {
@@ -182,10 +212,10 @@ fn human(policy: &Policy, made: &Calibration) -> String {
     }
     text.push_str(&format!("\n{}\n", consequence(policy, made)));
     if !made.separates && made.floor.is_some() {
-        text.push_str("\nfloor    kept   controls answered\n");
+        text.push_str("\nfloor      kept   controls answered\n");
         for (floor, kept, answered) in &made.trade {
             text.push_str(&format!(
-                "{floor:.4}  {:>4.0} %   {:>4.0} %\n",
+                "{floor:<8} {:>4.0} %   {:>4.0} %\n",
                 kept * 100.0,
                 answered * 100.0
             ));
@@ -198,28 +228,19 @@ fn human(policy: &Policy, made: &Calibration) -> String {
 fn consequence(policy: &Policy, made: &Calibration) -> String {
     let (pairs, controls) = (made.relevant.len() + made.missed, made.controls.len());
     let Some(floor) = made.floor else {
-        return format!(
-            "{pairs} pairs and {controls} controls: a floor needs at least one of each that can be scored."
-        );
+        let lack = made.lack().unwrap_or_default();
+        return format!("{pairs} pairs and {controls} controls: {lack}.");
     };
     let key = floor_key(policy);
-    let kept = made
-        .relevant
-        .iter()
-        .filter(|score| **score >= floor)
-        .count();
-    let answered = made
-        .controls
-        .iter()
-        .filter(|score| **score >= floor)
-        .count();
+    let (kept, answered) = made.at(floor);
     let how = match made.separates {
         true => "every record that should come back scores above every control, so nothing is lost",
         false => "the two overlap, so a floor trades one for the other",
     };
     let mut text = format!(
-        "{how}. With {key} = {:.4} {kept} of {pairs} pairs are answered with what they should, and {answered} of {controls} controls are answered.",
-        rounded(floor)
+        "{how}. With {key} = {floor} {kept} of {pairs} pairs are answered with what they should, and {answered} of {controls} controls are answered; \
+         {}",
+        present(policy, made)
     );
     if made.missed > 0 {
         text.push_str(&format!(
@@ -227,14 +248,49 @@ fn consequence(policy: &Policy, made: &Calibration) -> String {
             made.missed
         ));
     }
-    if let Some(gap) = made.gap {
-        text.push_str(&format!(
-            " rank_gap_ratio may be up to {:.4} without losing one of these.",
-            rounded(gap)
-        ));
+    if kept > 0 {
+        text.push_str(&gap(policy.rank_gap_ratio, made));
     }
-    if controls < 20 || pairs < 20 {
-        text.push_str(" So few lines are a hint and no proof.");
+    match made.lack() {
+        Some(lack) => text.push_str(&format!(" Not to be written: {lack}.")),
+        None if made.controls.len() < FEW || pairs < FEW => {
+            text.push_str(" So few lines are a hint and no proof.");
+        }
+        None => {}
     }
     text
+}
+
+/// What the floor in force does to the same lines.
+fn present(policy: &Policy, made: &Calibration) -> String {
+    let floor = match policy.rule().unwrap_or_default() {
+        Rule::Seed1 => policy.noise_floor,
+        Rule::Measured1 => policy.answer_floor.unwrap_or_default(),
+    };
+    let (kept, answered) = made.at(floor);
+    format!("at the present {floor} it is {kept} and {answered}.")
+}
+
+/// What becomes of the gap ratio.
+fn gap(present: f64, made: &Calibration) -> String {
+    let Some(gap) = made.gap else {
+        return format!(
+            " Each of these records comes first, so nothing is said of rank_gap_ratio, which stays {present}."
+        );
+    };
+    let by = made.gap_pairs;
+    match made.gap_instead_of(present) {
+        None if gap == present => {
+            format!(" These records ask for rank_gap_ratio = {present}, as it is.")
+        }
+        Some(_) if gap < present => format!(
+            " rank_gap_ratio has to come down from {present} to {gap}, or a record that should come back is left out."
+        ),
+        Some(_) => format!(
+            " rank_gap_ratio may go up from {present} to {gap} without losing one of these, by {by} pairs whose record does not come first."
+        ),
+        None => format!(
+            " rank_gap_ratio stays {present}: it might be {gap}, but by {by} pairs whose record does not come first, and it takes {LEAST}."
+        ),
+    }
 }

@@ -15,7 +15,7 @@ mod ranker;
 mod words;
 
 pub use ablate::{AblateError, Errand, Pair, SECTION, Said, ablate, read_errands};
-pub use calibrate::{Calibration, calibrate, histogram, with_values};
+pub use calibrate::{Calibration, LEAST, calibrate, histogram, with_values};
 pub use case::{Case, read_cases};
 pub use eval::{Eval, History, Options, eval};
 pub use figures::{Difference, Figures, Seen, difference, figures};
