@@ -200,6 +200,7 @@ fn table(rows: &[Figures]) -> String {
         "",
         "MRR",
         "≥ 30 d",
+        "first",
         "first 5",
         "nDCG@5",
         "selected",
@@ -218,6 +219,7 @@ fn table(rows: &[Figures]) -> String {
             row.rule.clone(),
             format!("{:.3}", row.mrr),
             format!("{:.3}", row.mrr_30d),
+            percent(row.first),
             percent(row.recall5),
             format!("{:.3}", row.ndcg5),
             percent(row.selected),
@@ -232,7 +234,7 @@ fn table(rows: &[Figures]) -> String {
                 .map_or_else(|| "–".to_owned(), |floor| format!("{floor:.3}")),
         ]);
     }
-    for column in 1..14 {
+    for column in 1..15 {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }

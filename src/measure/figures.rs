@@ -87,6 +87,8 @@ pub struct Figures {
     pub mrr: f64,
     /// The same over references at least 30 days old.
     pub mrr_30d: f64,
+    /// Share of the cases in which the first record of all is a right one.
+    pub first: f64,
     /// Mean share of the right records among the first five.
     pub recall5: f64,
     /// Mean normalised discounted gain of the first five.
@@ -156,6 +158,7 @@ pub fn figures(
         cases: cases.len(),
         mrr: mean(cases.iter().map(|one| one.reciprocal)),
         mrr_30d: mean(old.iter().map(|one| one.reciprocal)),
+        first: share(cases.iter().map(|one| one.reciprocal == 1.0)),
         recall5: mean(cases.iter().map(|one| one.recall)),
         ndcg5: mean(cases.iter().map(|one| one.gain)),
         selected: share(answers.iter().map(|answer| right(answer) > 0.0)),

@@ -58,6 +58,7 @@ fn the_figures_can_be_computed_by_hand() {
         "cases",
         "mrr",
         "mrr_30d",
+        "first",
         "recall5",
         "ndcg5",
         "selected",
@@ -83,6 +84,7 @@ fn the_figures_can_be_computed_by_hand() {
     // `git log -- src/cache.py` puts the newest change of the file before the right one, `-- src/parser.py` the right one first.
     let log = row(&rows, "git log -- files");
     assert_eq!((&log["mrr"], &log["mrr_30d"]), (&json!(0.75), &json!(0.5)));
+    assert_eq!((&log["first"], &log["recall5"]), (&json!(0.5), &json!(1.0)));
     assert_eq!(
         log["controls"],
         json!(0.5),
