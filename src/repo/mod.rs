@@ -15,6 +15,7 @@ mod past;
 mod reach;
 mod refs;
 mod remains;
+mod touched;
 
 pub use exposure::RefSpec;
 pub use history::{Change, Commit};

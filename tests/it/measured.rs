@@ -108,7 +108,7 @@ fn age_is_counted_in_changes_of_the_ground() {
         "the mean of two"
     );
     // The cache of what commits touched is derived: without it, and with a damaged one, the answer is the same.
-    let file = sandbox.path(".git/score-context/touched.txt");
+    let file = sandbox.path(".git/score-context/touched.bin");
     assert!(file.is_file());
     fs::write(&file, "score-touched 1 nonsense\n").expect("written");
     assert_eq!(structural(&ask("src/cache.py"), &id), 0.2 + 0.8 / 2.0);
