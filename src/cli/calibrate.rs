@@ -62,6 +62,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     let options = Options {
         newest: None,
+        sample: None,
         rankers: vec![Ranker::Rule(Box::new(open))],
     };
     let bar = context.bar("pairs");

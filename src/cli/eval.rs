@@ -29,6 +29,9 @@ pub(super) struct Args {
     /// Ask each case of so many of the newest records
     #[arg(long, value_name = "N", default_value_t = 2000)]
     newest: usize,
+    /// Ask each case of so many of those records, the right ones and a sample of the others
+    #[arg(long, value_name = "N", conflicts_with = "all_records")]
+    sample: Option<usize>,
     /// Ask of all records known at the commit, with all their nodes
     #[arg(long, conflicts_with = "newest")]
     all_records: bool,
@@ -47,6 +50,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let histories = histories(context, args)?;
     let options = Options {
         newest: (!args.all_records).then_some(args.newest),
+        sample: args.sample,
         rankers: rankers(context, args)?,
     };
     let bar = context.bar("cases");

@@ -31,6 +31,7 @@ pub struct Bench {
 }
 
 /// One case with all it is asked of.
+#[derive(Clone)]
 pub struct Scene {
     /// The commit it is asked at.
     pub commit: CommitId,
@@ -40,7 +41,7 @@ pub struct Scene {
     pub clock: Time,
     /// What was known.
     pub view: View,
-    /// The window that touch counts are made from.
+    /// The window that `measured/1` counts in.
     pub window: Window,
     /// The commits of the records, newest first; the whole window when all records count.
     pub newest: Window,

@@ -3,6 +3,7 @@
 //! In: repositories, cases, rankers. Out: what each ranker made of each case. Each history is read once; cases run in parallel, those that
 //! ask at one commit side by side. Never writes but what `Bench::keep` does.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,6 +13,7 @@ use super::bench::{Bench, Records};
 use super::case::Case;
 use super::figures::Seen;
 use super::ranker::Ranker;
+use super::right::sample;
 use crate::graph::Graph;
 use crate::id::TreeId;
 use crate::query::QueryError;
@@ -35,6 +37,8 @@ pub struct History {
 pub struct Options {
     /// Which records they are asked of: the newest so many; none for all that were known.
     pub newest: Option<usize>,
+    /// How many of these, the right ones and a sample of the others; none for all of them.
+    pub sample: Option<usize>,
     /// What is asked.
     pub rankers: Vec<Ranker>,
 }
@@ -117,6 +121,10 @@ fn asked(
         };
         let (symbols, paths) = (graph(true)?, graph(false)?);
         let ask = |(at, case): &(usize, &Case)| {
+            let mut scene = Cow::Borrowed(&scene);
+            if let Some(most) = options.sample {
+                sample(&mut scene.to_mut().view, case, most);
+            }
             let graph = match needs_symbols(case) {
                 true => symbols.as_ref(),
                 false => paths.as_ref(),

@@ -12,6 +12,7 @@ mod case;
 mod eval;
 mod figures;
 mod ranker;
+mod right;
 mod words;
 
 pub use ablate::{AblateError, Errand, Pair, SECTION, Said, ablate, read_errands};

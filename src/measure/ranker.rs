@@ -6,12 +6,13 @@ use super::baseline::{bm25, git_log};
 use super::bench::Scene;
 use super::case::Case;
 use super::figures::Seen;
+use super::right::Right;
 use crate::graph::Graph;
 use crate::id::RecordId;
 use crate::policy::{Policy, Rule};
 use crate::record::Selection;
 use crate::score::{self, Focus, Question, Read, Scored, Weights, touch};
-use crate::store::view::{Prior, View};
+use crate::store::view::View;
 
 /// Days from which on a reference counts as old (`scoring.md`, eval).
 const OLD: i64 = 30 * 86_400;
@@ -75,48 +76,6 @@ impl Ranker {
             }
         }
         seen
-    }
-}
-
-/// Whether a name is an id, or as much of its beginning as commands print at least.
-fn begins(id: &str, name: &str) -> bool {
-    name.len() >= 7 && id.starts_with(name)
-}
-
-/// The records that should come back, as far as they are among those asked of.
-struct Right {
-    ids: Vec<RecordId>,
-}
-
-impl Right {
-    fn of(view: &View, case: &Case) -> Self {
-        let is_named = |prior: &&Prior| {
-            case.relevant.iter().any(|name| {
-                let anchors = || prior.anchors.iter().chain(&prior.former_anchors);
-                prior.key.as_deref() == Some(name)
-                    || begins(&prior.id.to_string(), name)
-                    || anchors().any(|commit| begins(&commit.to_string(), name))
-            })
-        };
-        let ids = match case.is_control() {
-            true => Vec::new(),
-            false => view
-                .priors
-                .iter()
-                .filter(is_named)
-                .map(|prior| prior.id)
-                .collect(),
-        };
-        Self { ids }
-    }
-
-    fn has(&self, id: RecordId) -> bool {
-        self.ids.contains(&id)
-    }
-
-    fn youngest(&self, view: &View) -> Option<i64> {
-        let priors = self.ids.iter().filter_map(|id| view.prior(*id));
-        priors.map(|prior| prior.time.0).max()
     }
 }
 

@@ -105,6 +105,38 @@ fn the_figures_can_be_computed_by_hand() {
 }
 
 #[test]
+fn a_sample_keeps_the_right_records() {
+    let (sandbox, commits) = history();
+    sandbox.write(&[("cases.jsonl", &cases(&commits))]);
+    let one = [
+        "eval",
+        "cases.jsonl",
+        "--rule",
+        "measured/1",
+        "--sample",
+        "1",
+    ];
+    let rows = sandbox.json_lines(&one);
+    let measured = row(&rows, "measured/1");
+    // Of the four records only the right one is left, however old it is; without it there is nothing to answer with.
+    assert_eq!(
+        (&measured["cases"], &measured["first"], &measured["removed"]),
+        (&json!(2), &json!(1.0), &json!(0.0))
+    );
+    assert_eq!(rows, sandbox.json_lines(&one));
+    let all = [
+        "eval",
+        "cases.jsonl",
+        "--rule",
+        "measured/1",
+        "--sample",
+        "9",
+    ];
+    let whole = ["eval", "cases.jsonl", "--rule", "measured/1"];
+    assert_eq!(sandbox.json_lines(&all), sandbox.json_lines(&whole));
+}
+
+#[test]
 fn the_same_cases_give_the_same_bytes() {
     let (sandbox, commits) = history();
     sandbox.write(&[("cases.jsonl", &cases(&commits))]);
