@@ -8,8 +8,8 @@ use crate::graph::{EXTRACTOR, Graph, GraphError};
 use crate::id::RecordId;
 use crate::policy::Rule;
 use crate::query::{
-    Evaluated, QueryError, Touches, digest_of, evaluate, evaluate_pinned, facts_of, view_at,
-    visible_digest, window,
+    Evaluated, QueryError, Touches, digest_of, evaluate, evaluate_pinned, facts_of, history,
+    view_at, visible_digest,
 };
 use crate::record::{Attention, Inputs, Tombstone, Visibility, Was};
 use crate::repo::{Repo, RepoError};
@@ -277,12 +277,20 @@ fn counts_other_touches(
     if inputs.policy.rule() != Some(Rule::Measured1) {
         return Ok(false);
     }
-    let window = match window(repo, inputs.policy.rule(), inputs.commit, progress) {
-        Ok(window) => window,
+    let history = history(
+        repo,
+        graph,
+        inputs.policy.rule(),
+        &inputs.current_nodes,
+        inputs.commit,
+        progress,
+    );
+    let history = match history {
+        Ok(history) => history,
         Err(RepoError::Missing { .. }) => return Ok(false),
         Err(error) => return Err(error.into()),
     };
-    let today = evaluate(view, graph, inputs, Touches::Counted(&window));
+    let today = evaluate(view, graph, inputs, Touches::Counted(&history));
     Ok(today.ground != lookup.ground)
 }
 

@@ -192,7 +192,7 @@ impl Graph {
     }
 
     /// The file that a node is or stands in; a directory is itself.
-    fn place(&self, node: u32) -> u32 {
+    pub fn place(&self, node: u32) -> u32 {
         if self.kind(node).is_path() {
             return node;
         }

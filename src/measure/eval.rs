@@ -16,7 +16,7 @@ use super::ranker::Ranker;
 use super::right::sample;
 use crate::graph::Graph;
 use crate::id::TreeId;
-use crate::query::QueryError;
+use crate::query::{QueryError, lines};
 use crate::repo::Repo;
 use crate::score::Weights;
 
@@ -120,7 +120,7 @@ fn asked(
             })
         };
         let (symbols, paths) = (graph(true)?, graph(false)?);
-        let ask = |(at, case): &(usize, &Case)| {
+        let ask = |(at, case): &(usize, &Case)| -> Result<(usize, Vec<Seen>), QueryError> {
             let mut scene = Cow::Borrowed(&scene);
             if let Some(most) = options.sample {
                 sample(&mut scene.to_mut().view, case, most);
@@ -130,13 +130,17 @@ fn asked(
                 false => paths.as_ref(),
             };
             let graph = graph.expect("made where a case needs it");
+            let lines = match options.rankers.iter().any(Ranker::needs_lines) {
+                true => lines(&bench.repo(), graph, &scene.window, &case.nodes)?,
+                false => BTreeMap::new(),
+            };
             let rankers = options.rankers.iter();
-            let seen = rankers.map(|ranker| ranker.ask(&scene, graph, case, weights));
+            let seen = rankers.map(|ranker| ranker.ask(&scene, graph, &lines, case, weights));
             let seen = seen.collect();
             tell();
-            (*at, seen)
+            Ok((*at, seen))
         };
-        Ok(place.cases.par_iter().map(ask).collect())
+        place.cases.par_iter().map(ask).collect()
     };
     let each = places.par_iter().with_max_len(1);
     let seen: Vec<Vec<(usize, Vec<Seen>)>> = each

@@ -2,6 +2,8 @@
 //!
 //! In: a scene. Out: a [`Seen`]. A rule is asked through the code that answers look-ups.
 
+use std::collections::BTreeMap;
+
 use super::baseline::{bm25, git_log};
 use super::bench::Scene;
 use super::case::Case;
@@ -10,8 +12,9 @@ use super::right::Right;
 use crate::graph::Graph;
 use crate::id::RecordId;
 use crate::policy::{Policy, Rule};
+use crate::query::{Counted, count};
 use crate::record::Selection;
-use crate::score::{self, Focus, Question, Read, Scored, Weights, touch};
+use crate::score::{self, Lines, Question, Read, Scored, Weights, touch};
 use crate::store::view::View;
 
 /// Days from which on a reference counts as old (`scoring.md`, eval).
@@ -53,8 +56,20 @@ impl Ranker {
         }
     }
 
+    /// Whether it reads who wrote the lines of the current nodes.
+    pub fn needs_lines(&self) -> bool {
+        matches!(self, Ranker::Rule(policy) if policy.rule() == Some(Rule::Measured1))
+    }
+
     /// Asks.
-    pub fn ask(&self, scene: &Scene, graph: &Graph, case: &Case, weights: &Weights) -> Seen {
+    pub fn ask(
+        &self,
+        scene: &Scene,
+        graph: &Graph,
+        lines: &BTreeMap<String, Lines>,
+        case: &Case,
+        weights: &Weights,
+    ) -> Seen {
         let right = Right::of(&scene.view, case);
         let mut seen = Seen {
             is_control: case.is_control(),
@@ -65,7 +80,17 @@ impl Ranker {
             ..Seen::default()
         };
         match self {
-            Ranker::Rule(policy) => by_rule(policy, scene, graph, case, weights, &right, &mut seen),
+            Ranker::Rule(policy) => {
+                let question = Question {
+                    task: &case.task,
+                    current_nodes: &case.nodes,
+                    session: None,
+                    time: scene.clock,
+                    policy,
+                    weights,
+                };
+                by_rule(&question, scene, graph, lines, &right, &mut seen);
+            }
             Ranker::Bm25 { paths } => {
                 let ranked = bm25(scene, &case.task, &case.nodes, *paths);
                 by_order(&scene.view, &ranked, &right, &mut seen);
@@ -80,51 +105,45 @@ impl Ranker {
 }
 
 fn by_rule(
-    policy: &Policy,
+    question: &Question,
     scene: &Scene,
     graph: &Graph,
-    case: &Case,
-    weights: &Weights,
+    lines: &BTreeMap<String, Lines>,
     right: &Right,
     seen: &mut Seen,
 ) {
-    let question = Question {
-        task: &case.task,
-        current_nodes: &case.nodes,
-        session: None,
-        time: scene.clock,
-        policy,
-        weights,
-    };
+    let policy = question.policy;
     let focus = score::focus(graph, question.current_nodes, policy);
-    let candidates = score::candidates(&scene.view, &question);
+    let candidates = score::candidates(&scene.view, question);
     let grounds = score::grounds(graph, &focus, &candidates);
     let current = touch::live(&focus.facts);
-    let touch_counts = match policy.rule() {
-        Some(Rule::Measured1) => {
-            let touching = touch::touching(&current, &candidates, &grounds);
-            touch::counts(graph, &scene.window, &current, &candidates, &touching)
-        }
-        Some(Rule::Seed1) | None => Vec::new(),
+    let counted = match policy.rule() {
+        Some(Rule::Measured1) => count(
+            graph,
+            &scene.window,
+            lines,
+            question.task,
+            &current,
+            &candidates,
+            &grounds,
+        ),
+        Some(Rule::Seed1) | None => Counted::default(),
     };
     let read = Read {
         grounds: &grounds,
-        touch_counts: &touch_counts,
+        touch_counts: &counted.touches,
+        authorship: Some(&counted.authorship),
         current: current.len(),
     };
-    let scored = score::score(&scene.view, &question, read);
+    let scored = score::score(&scene.view, question, read);
     let mut order: Vec<(f64, RecordId)> =
         scored.iter().map(|one| (one.score, one.prior.id)).collect();
     order.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
     seen.rank(order.iter().map(|(_, id)| right.has(*id)), right.ids.len());
 
     let select = |scored: &[Scored], policy: &Policy| -> Selection {
-        score::select(
-            scored,
-            &scene.view.replaced_by,
-            policy,
-            Focus::default().facts,
-        )
+        let facts = focus.facts.clone();
+        score::select(scored, &scene.view.replaced_by, policy, facts)
     };
     let without: Vec<Scored> = scored
         .iter()
@@ -150,7 +169,7 @@ fn by_rule(
             .collect()
     };
     if policy.rule() == Some(Rule::Measured1) {
-        seen.shift = score::floor_shift(candidates.len());
+        seen.shift = score::floor_shift(candidates.len(), current.len());
     }
     let weakest = |weakest: Option<f64>, one: &Scored| {
         Some(weakest.map_or(one.score, |weakest| weakest.min(one.score)))

@@ -160,5 +160,6 @@ impl Policy {
     }
 }
 
-/// Answers one in ten unrelated questions on the nine open histories (`scoring.md`, measured/1).
-pub(super) const ANSWER_FLOOR: f64 = 0.324;
+/// Among 2,000 records answers one in ten unrelated questions of the nine open histories, and among a sample of 200 less than a third of
+/// those whose answer was taken away (README, "How well it finds").
+pub(super) const ANSWER_FLOOR: f64 = 0.42;

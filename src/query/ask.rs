@@ -1,6 +1,7 @@
 //! One look-up from question to answer.
 
-use super::evaluate::{Touches, evaluate, view_at, visible_digest, window};
+use super::evaluate::{Touches, evaluate, view_at, visible_digest};
+use super::history::history;
 use super::report::block;
 use crate::graph::{EXTRACTOR, Graph, GraphError};
 use crate::id::{BlobId, CommitId, RecordId, TreeId};
@@ -181,8 +182,15 @@ pub fn ask(
         session,
         time,
     };
-    let window = window(repo, inputs.policy.rule(), commit, progress)?;
-    let evaluated = evaluate(&view, &graph, &inputs, Touches::Counted(&window));
+    let history = history(
+        repo,
+        &graph,
+        inputs.policy.rule(),
+        &inputs.current_nodes,
+        commit,
+        progress,
+    )?;
+    let evaluated = evaluate(&view, &graph, &inputs, Touches::Counted(&history));
     let mut answer = Answer {
         id: None,
         attention: Attention {
@@ -196,7 +204,7 @@ pub fn ask(
         masked: what,
         broken,
         missing: graph.missing().to_vec(),
-        history_is_cut: window.is_cut,
+        history_is_cut: history.window.is_cut,
         unwritten: None,
     };
     if query.record {

@@ -1,15 +1,19 @@
 //! From fixed inputs to a selection: the part of a look-up that a replay repeats.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::history::History;
 use crate::graph::Graph;
 use crate::id::RecordId;
 use crate::policy::Rule;
 use crate::record::{Inputs, Selection, Time, Visibility};
-use crate::repo::{Past, Repo, RepoError, WINDOW, Window};
-use crate::score::{self, FocusFacts, Question, Read, Stand, Weights, touch};
+use crate::repo::{Repo, RepoError, Window};
+use crate::score::{
+    self, Authorship, FocusFacts, Lines, Question, Read, Stand, Weights, blame, touch,
+};
 use crate::store::view::{Prior, View};
 use crate::store::{Lean, Visible};
+use crate::token::terms;
 
 /// What scoring made of the inputs.
 #[derive(Clone, Debug)]
@@ -20,35 +24,13 @@ pub struct Evaluated {
     pub ground: Vec<u8>,
 }
 
-/// Where `measured/1` has its touch counts from; no other rule reads them.
+/// Where `measured/1` has from what it counts in Git's history; no other rule reads that.
 #[derive(Clone, Copy, Debug)]
 pub enum Touches<'a> {
-    /// Counted in Git's history.
-    Counted(&'a Window),
+    /// Counted in it.
+    Counted(&'a History),
     /// As a look-up pinned them: its ground.
     Pinned(&'a [u8]),
-}
-
-/// The window of history that a look-up counts in; empty under a rule that does not count, and before the first commit. What it had to find
-/// out is kept for the next one. `progress` hears of commits compared: done, and known to be wanted.
-///
-/// # Errors
-/// When the history of the commit cannot be walked.
-pub fn window(
-    repo: &Repo,
-    rule: Option<Rule>,
-    commit: Option<crate::id::CommitId>,
-    progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<Window, RepoError> {
-    match (rule, commit) {
-        (Some(Rule::Measured1), Some(commit)) => {
-            let mut past = Past::open(repo);
-            let window = past.window(repo, commit, WINDOW, progress)?;
-            past.keep(repo);
-            Ok(window)
-        }
-        _ => Ok(Window::default()),
-    }
 }
 
 /// Scores every candidate of `view` against `graph`.
@@ -58,19 +40,48 @@ pub fn evaluate(view: &View, graph: &Graph, inputs: &Inputs, touches: Touches) -
     let candidates = score::candidates(view, &question);
     let grounds = score::grounds(graph, &focus, &candidates);
     let facts = focus.facts;
-    let counts = match (inputs.policy.rule(), touches) {
-        (Some(Rule::Measured1), Touches::Counted(window)) => {
-            let current = touch::live(&facts);
-            let touching = touch::touching(&current, &candidates, &grounds);
-            touch::counts(graph, window, &current, &candidates, &touching)
-        }
+    let counted = match (inputs.policy.rule(), touches) {
+        (Some(Rule::Measured1), Touches::Counted(history)) => Some(count(
+            graph,
+            &history.window,
+            &history.lines,
+            &inputs.task,
+            &touch::live(&facts),
+            &candidates,
+            &grounds,
+        )),
         (Some(Rule::Measured1), Touches::Pinned(ground)) => {
-            let pinned = pinned(ground, &candidates, &facts);
-            pinned.map(|pinned| pinned.counts).unwrap_or_default()
+            pinned(ground, &inputs.task, &candidates, &facts).and_then(|pinned| pinned.counted)
         }
-        (Some(Rule::Seed1) | None, _) => Vec::new(),
+        (Some(Rule::Seed1) | None, _) => None,
     };
-    finish(view, inputs, facts, &grounds, &counts)
+    finish(view, inputs, facts, &grounds, counted)
+}
+
+/// What `measured/1` counts in Git's history, one entry for each candidate.
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    /// For each current node that it touches how often that has changed since.
+    pub touches: Vec<Vec<u64>>,
+    /// What their commits wrote in the current nodes.
+    pub authorship: Authorship,
+}
+
+/// Counts for these candidates. `current` are the names of the current nodes that are there, sorted.
+pub fn count(
+    graph: &Graph,
+    window: &Window,
+    lines: &BTreeMap<String, Lines>,
+    task: &str,
+    current: &[&str],
+    candidates: &[&Prior],
+    grounds: &[Vec<Stand>],
+) -> Counted {
+    let touching = touch::touching(current, candidates, grounds);
+    Counted {
+        touches: touch::counts(graph, window, current, candidates, &touching),
+        authorship: blame::authorship(&terms(task), window, lines, current, candidates, &touching),
+    }
 }
 
 /// Scores every candidate of `view` from the ground that a look-up pinned, without a graph; none when that does not fit the candidates.
@@ -82,8 +93,8 @@ pub fn evaluate_pinned(
     facts: FocusFacts,
 ) -> Option<Evaluated> {
     let candidates = score::candidates(view, &question(inputs));
-    let Pinned { grounds, counts } = pinned_under(inputs, ground, &candidates, &facts)?;
-    Some(finish(view, inputs, facts, &grounds, &counts))
+    let Pinned { grounds, counted } = pinned_under(inputs, ground, &candidates, &facts)?;
+    Some(finish(view, inputs, facts, &grounds, counted))
 }
 
 /// The ground that a look-up pinned without the part of some candidates; none when it does not fit the candidates.
@@ -95,12 +106,20 @@ pub fn ground_without(
     gone: &BTreeSet<RecordId>,
 ) -> Option<Vec<u8>> {
     let candidates = score::candidates(view, &question(inputs));
-    let Pinned { grounds, counts } = pinned_under(inputs, ground, &candidates, facts)?;
+    let Pinned { grounds, counted } = pinned_under(inputs, ground, &candidates, facts)?;
     let stays: Vec<bool> = candidates
         .iter()
         .map(|prior| !gone.contains(&prior.id))
         .collect();
-    Some(packed(&kept(grounds, &stays), &kept(counts, &stays)))
+    let counted = counted.map(|counted| Counted {
+        touches: kept(counted.touches, &stays),
+        authorship: Authorship {
+            holders: counted.authorship.holders,
+            words: kept(counted.authorship.words, &stays),
+            kept: kept(counted.authorship.kept, &stays),
+        },
+    });
+    Some(packed(&kept(grounds, &stays), counted.as_ref()))
 }
 
 /// What stands at the places that stay.
@@ -120,10 +139,10 @@ pub fn facts_of(result: &Selection) -> FocusFacts {
     }
 }
 
-/// What a look-up pinned; the counts are empty under a rule that does not count.
+/// What a look-up pinned; nothing is counted under a rule that does not count.
 struct Pinned {
     grounds: Vec<Vec<Stand>>,
-    counts: Vec<Vec<u64>>,
+    counted: Option<Counted>,
 }
 
 fn pinned_under(
@@ -133,20 +152,25 @@ fn pinned_under(
     facts: &FocusFacts,
 ) -> Option<Pinned> {
     match inputs.policy.rule() {
-        Some(Rule::Measured1) => pinned(ground, candidates, facts),
+        Some(Rule::Measured1) => pinned(ground, &inputs.task, candidates, facts),
         Some(Rule::Seed1) | None => {
             let (grounds, rest) = score::unpack_ground(ground, &node_counts(candidates))?;
-            let counts = Vec::new();
-            rest.is_empty().then_some(Pinned { grounds, counts })
+            let counted = None;
+            rest.is_empty().then_some(Pinned { grounds, counted })
         }
     }
 }
 
-fn pinned(ground: &[u8], candidates: &[&Prior], facts: &FocusFacts) -> Option<Pinned> {
+fn pinned(ground: &[u8], task: &str, candidates: &[&Prior], facts: &FocusFacts) -> Option<Pinned> {
     let (grounds, rest) = score::unpack_ground(ground, &node_counts(candidates))?;
     let touching = touch::touching(&touch::live(facts), candidates, &grounds);
-    let counts = touch::unpack(rest, &touching)?;
-    Some(Pinned { grounds, counts })
+    let (touches, rest) = touch::unpack(rest, &touching)?;
+    let authorship = blame::unpack(rest, terms(task).len(), &touching)?;
+    let counted = Some(Counted {
+        touches,
+        authorship,
+    });
+    Some(Pinned { grounds, counted })
 }
 
 fn node_counts(candidates: &[&Prior]) -> Vec<usize> {
@@ -158,22 +182,26 @@ fn finish(
     inputs: &Inputs,
     facts: FocusFacts,
     grounds: &[Vec<Stand>],
-    counts: &[Vec<u64>],
+    counted: Option<Counted>,
 ) -> Evaluated {
     let read = Read {
         grounds,
-        touch_counts: counts,
+        touch_counts: counted.as_ref().map_or(&[], |counted| &counted.touches),
+        authorship: counted.as_ref().map(|counted| &counted.authorship),
         current: touch::live(&facts).len(),
     };
     Evaluated {
         result: score::rank(view, &question(inputs), read, facts),
-        ground: packed(grounds, counts),
+        ground: packed(grounds, counted.as_ref()),
     }
 }
 
-fn packed(grounds: &[Vec<Stand>], counts: &[Vec<u64>]) -> Vec<u8> {
+fn packed(grounds: &[Vec<Stand>], counted: Option<&Counted>) -> Vec<u8> {
     let mut ground = score::pack_ground(grounds);
-    ground.extend(touch::pack(counts));
+    if let Some(counted) = counted {
+        ground.extend(touch::pack(&counted.touches));
+        ground.extend(blame::pack(&counted.authorship));
+    }
     ground
 }
 

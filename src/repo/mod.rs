@@ -4,6 +4,7 @@
 //! Reads the index only where it is asked for what is staged. Never writes the index, the work tree, `HEAD` or a branch, and never
 //! fetches a missing object.
 
+mod blame;
 mod config;
 mod exposure;
 mod gate;
@@ -17,6 +18,7 @@ mod refs;
 mod remains;
 mod touched;
 
+pub use blame::{Blame, Kept};
 pub use exposure::RefSpec;
 pub use history::{Change, Commit};
 pub use object::{Entry, Kind, Mode, Object};

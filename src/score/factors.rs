@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use crate::id::RecordId;
 use crate::policy::{Policy, Rule};
 use crate::record::{Factors, Source, Time, Verdict};
+use crate::score::blame::Authorship;
 use crate::score::company::corroboration;
 use crate::score::ground::Stand;
 use crate::score::measured::{self, Asked};
@@ -43,6 +44,8 @@ pub struct Read<'a> {
     pub grounds: &'a [Vec<Stand>],
     /// For each current node that it touches how often that has changed since; empty under `seed/1`.
     pub touch_counts: &'a [Vec<u64>],
+    /// What their commits wrote in the current nodes; of no use under `seed/1`.
+    pub authorship: Option<&'a Authorship>,
     /// How many current nodes are there.
     pub current: usize,
 }
@@ -95,6 +98,8 @@ pub fn score<'a>(view: &'a View, question: &Question, read: Read<'a>) -> Vec<Sco
         }
     }
     let verdicts = Verdicts::of(&view.endings);
+    let nobody = Authorship::default();
+    let authorship = read.authorship.unwrap_or(&nobody);
     let policy = question.policy;
     let rule = policy.rule().unwrap_or_default();
     let task = match rule {
@@ -113,11 +118,12 @@ pub fn score<'a>(view: &'a View, question: &Question, read: Read<'a>) -> Vec<Sco
                 true,
             ),
             Task::Measured1(asked) => {
-                let likeness = asked.likeness(prior);
+                let (words, kept) = authorship.of(at);
+                let likeness = asked.likeness(prior, words, &authorship.holders);
                 let counts = read.touch_counts.get(at).map_or(&[][..], Vec::as_slice);
                 (
                     measured::semantic(likeness),
-                    measured::structural(counts, read.current),
+                    measured::structural(counts, kept, read.current),
                     measured::live_ratio(ground, prior.nodes.len()),
                     measured::may_answer(likeness),
                 )

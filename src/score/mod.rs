@@ -1,9 +1,9 @@
 //! Which records fit a task, by the rules of `scoring.md`: pure, and cannot fail.
 //!
-//! In: the visible records, the question, the code graph, a window of history. Out: a [`Selection`]. Graph and window are read only by [`focus`], [`ground`] and
-//! [`touch`], so
-//! a replay can hand [`rank`] the ground that a look-up pinned instead. Never does I/O, never asks the clock.
+//! In: the visible records, the question, the code graph, what Git's history tells. Out: a [`Selection`]. Graph and history are read only
+//! by [`focus`], [`ground`], [`touch`] and [`blame`], so a replay can hand [`rank`] the ground that a look-up pinned instead. Never does I/O, never asks the clock.
 
+pub mod blame;
 mod company;
 mod factors;
 mod focus;
@@ -11,11 +11,13 @@ mod ground;
 mod measured;
 mod select;
 pub mod touch;
+mod varint;
 mod weights;
 
 #[cfg(test)]
 mod conformance;
 
+pub use blame::{Authorship, Lines};
 pub use factors::{Question, Read, Scored, Verdicts, candidates, score};
 pub use focus::{Focus, FocusFacts, focus};
 pub use ground::{Stand, ground, grounds, pack_ground, unpack_ground};

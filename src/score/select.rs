@@ -12,6 +12,7 @@ use crate::score::factors::Scored;
 use crate::score::focus::FocusFacts;
 use crate::score::ground::Stand;
 use crate::score::measured;
+use crate::score::touch::live;
 
 /// What was decided about one candidate.
 #[derive(Clone, Default)]
@@ -39,7 +40,8 @@ pub fn select(
     let best = eligible.first().map(|at| scored[*at].score);
     let may_answer = |at: &&usize| scored[**at].may_answer;
     let best_answer = eligible.iter().find(may_answer).map(|at| scored[*at].score);
-    let floor = floor(policy, scored.len());
+    let current = live(&focus).len();
+    let floor = floor(policy, scored.len(), current);
     let threshold = cut_off(policy, floor, best_answer);
     let mut place = 0;
     for at in &eligible {
@@ -160,14 +162,14 @@ fn cut_off(policy: &Policy, floor: f64, best: Option<f64>) -> f64 {
     }
 }
 
-/// The lowest score that is ever selected among so many candidates.
-fn floor(policy: &Policy, candidates: usize) -> f64 {
+/// The lowest score that is ever selected among so many candidates, for a question with so many current nodes that are there.
+fn floor(policy: &Policy, candidates: usize, current: usize) -> f64 {
     match (policy.selection, policy.rule().unwrap_or_default()) {
         (Selecting::Threshold, _) => policy.score_threshold,
         (Selecting::Rank, Rule::Seed1) => policy.noise_floor,
         (Selecting::Rank, Rule::Measured1) => {
             let floor = policy.answer_floor.unwrap_or_default();
-            (floor + measured::floor_shift(candidates)).clamp(0.0, 1.0)
+            (floor + measured::floor_shift(candidates, current)).clamp(0.0, 1.0)
         }
     }
 }

@@ -24,10 +24,20 @@ impl Terms {
         self.0.iter().map(String::as_str)
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether this is one of them.
     pub fn contains(&self, term: &str) -> bool {
+        self.place(term).is_some()
+    }
+
+    /// Which one it is, from 0; none when it is not one of them.
+    pub fn place(&self, term: &str) -> Option<usize> {
         let found = self.0.binary_search_by(|own| own.as_str().cmp(term));
-        found.is_ok()
+        found.ok()
     }
 
     /// The terms of several texts as one set.

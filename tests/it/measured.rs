@@ -247,3 +247,64 @@ fn a_shallow_history_says_so() {
     assert!(said.err.contains("shallow"), "{}", said.err);
     assert!(!sandbox.run(&ask).err.contains("shallow"));
 }
+
+#[test]
+fn what_a_commit_wrote_speaks_for_it() {
+    let sandbox = measured();
+    let write = |line: &str, subject: &str| {
+        let text = format!("def load():\n    {line}\n    return 1\n");
+        sandbox.commit(&[("src/cache.py", text.as_str())], subject)
+    };
+    write("evictOldest(quota)", "Mend #17");
+    sandbox.commit(
+        &[("src/other.py", "quota = evictOldest\n")],
+        "Elsewhere #18",
+    );
+    sandbox.run(&["ingest", "--history", "--messages=all"]);
+    let ask = [
+        "query",
+        "the quota evicts too much",
+        "--node",
+        "src/cache.py",
+    ];
+    // Nothing in its message, but in the code that stands in the current node; not what a commit wrote elsewhere.
+    let found = sandbox.json(&ask);
+    let of = |found: &Value| {
+        let items = found["items"].as_array().expect("items");
+        items
+            .iter()
+            .map(|item| string(&item["text"]))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of(&found), ["Mend #17"]);
+    // A symbol has the lines of its own.
+    let symbol = [
+        "query",
+        "the quota evicts too much",
+        "--node",
+        "src/cache.py::load",
+    ];
+    assert_eq!(of(&sandbox.json(&symbol)), ["Mend #17"]);
+    // Indented and moved it still stands; written over it does not.
+    let moved = "def first():\n    pass\n\ndef load():\n    if 1:\n        evictOldest(quota)\n    return 1\n";
+    sandbox.commit(&[("src/cache.py", moved)], "tidy");
+    assert_eq!(of(&sandbox.json(&ask)), ["Mend #17"]);
+    write("pass", "away with it");
+    assert_eq!(of(&sandbox.json(&ask)), [""; 0]);
+}
+
+#[test]
+fn what_a_session_said_has_no_code() {
+    let sandbox = measured();
+    let text = "def load():\n    evictOldest(quota)\n";
+    sandbox.commit(&[("src/cache.py", text)], "start over");
+    // Its anchor is the commit that the session stood on, which is not the session's work.
+    sandbox.record("mend 17", &["src/cache.py"]);
+    let found = sandbox.json(&[
+        "query",
+        "the quota evicts too much",
+        "--node",
+        "src/cache.py",
+    ]);
+    assert_eq!(found["items"], json!([]));
+}
