@@ -1,10 +1,12 @@
 //! What the touch counts of `measured/1` cost: the walk over history, and the derived file that spares it. CPU time, user and system.
 //!
 //! `SCORE_BENCH_REPO=<clone> cargo bench --bench history` measures on a clone of that repository, with one record. The code graph is
-//! always there already, so that a look-up differs from one under `seed/1` by its touch counts alone. Then the file is filled by look-ups all
+//! always there already, so that a look-up about `.` differs from one under `seed/1` by its touch counts alone, and one about a file also by
+//! who wrote its lines, beside `git blame -w` of the same files. Then the file of touches is filled by look-ups all
 //! over the history, of all branches, and everything but the first look-up is measured again. Asserts nothing: machines differ. Linux and
 //! macOS only (`getrusage`).
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,7 +34,7 @@ fn main() {
         &repo,
         &["record", "sessions live in signed cookies", "--node", "."],
     );
-    ask(&repo, "measured");
+    ask(&repo, "measured", &["."]);
     println!(
         "{:<52} {:>10} {:>10} {:>7}",
         "what / beside what", "CPU", "beside", "ratio"
@@ -40,10 +42,11 @@ fn main() {
     let (mut cold, mut log) = (vec![], vec![]);
     for _ in 0..ROUNDS {
         drop(std::fs::remove_file(file(&repo)));
-        cold.push(child(|| ask(&repo, "measured")));
+        cold.push(child(|| ask(&repo, "measured", &["."])));
         log.push(child(|| git(&repo, &["log", "--name-only", "-2000"])));
     }
     row("first look-up / git log --name-only -2000", cold, log);
+    blame(&repo);
     warm(&repo);
     fill(&repo);
     warm(&repo);
@@ -57,11 +60,11 @@ fn warm(repo: &Path) {
     println!("{count} commits kept, {:.1} MB", bytes.len() as f64 / 1e6);
     let (mut same, mut seed, mut rev, mut next) = (vec![], vec![], vec![], vec![]);
     for _ in 0..ROUNDS {
-        same.push(mean(|| ask(repo, "measured")));
-        seed.push(mean(|| ask(repo, "seed")));
+        same.push(mean(|| ask(repo, "measured", &["."])));
+        seed.push(mean(|| ask(repo, "seed", &["."])));
         rev.push(mean(|| git(repo, &["rev-parse", "HEAD"])));
         commit(repo);
-        next.push(child(|| ask(repo, "measured")));
+        next.push(child(|| ask(repo, "measured", &["."])));
     }
     row("next look-up / git rev-parse", same.clone(), rev.clone());
     row("next look-up / the same under seed/1", same, seed);
@@ -86,19 +89,46 @@ fn file(repo: &Path) -> PathBuf {
     repo.join(".git/score-context/touched.bin")
 }
 
-fn ask(repo: &Path, rule: &str) {
+/// What it costs to find out who wrote files: the one, and the ten, that most of the newest commits touch.
+fn blame(repo: &Path) {
+    let log = ["log", "--no-merges", "-2000", "--format=", "--name-only"];
+    let touched = output(repo, &[&log[..], &["--", "*.py", "*.js", "*.ts"]].concat());
+    let mut counts = BTreeMap::new();
+    for path in touched.lines().filter(|path| repo.join(path).is_file()) {
+        *counts.entry(path).or_insert(0) += 1;
+    }
+    let mut busiest: Vec<&str> = counts.keys().copied().collect();
+    busiest.sort_by_key(|path| std::cmp::Reverse(counts[path]));
+    for most in [1, 10] {
+        let files = &busiest[..most.min(busiest.len())];
+        let (mut measured, mut seed, mut git_blame) = (vec![], vec![], vec![]);
+        for _ in 0..ROUNDS {
+            measured.push(child(|| ask(repo, "measured", files)));
+            seed.push(child(|| ask(repo, "seed", files)));
+            git_blame.push(child(|| {
+                for file in files {
+                    git(repo, &["blame", "-w", file]);
+                }
+            }));
+        }
+        let what = format!("look-up about the {most} busiest files");
+        row(&format!("{what} / git blame"), measured.clone(), git_blame);
+        row(&format!("{what} / under seed/1"), measured, seed);
+    }
+}
+
+fn ask(repo: &Path, rule: &str, nodes: &[&str]) {
     let policy = format!("{rule}.toml");
-    tool(
-        repo,
-        &[
-            "query",
-            "change how sessions are stored",
-            "--node",
-            ".",
-            "--policy",
-            &policy,
-        ],
-    );
+    let mut args = vec![
+        "query",
+        "change how sessions are stored",
+        "--policy",
+        &policy,
+    ];
+    for node in nodes {
+        args.extend(["--node", node]);
+    }
+    tool(repo, &args);
 }
 
 fn commit(repo: &Path) {

@@ -170,8 +170,8 @@ fn recompute(
         if !differs.is_empty() {
             return Ok(replayed(Verdict::Differs, differs));
         }
-        if counts_other_touches(repo, &lookup, &view, &graph, progress)? {
-            let why = "other commits have touched the current nodes than the look-up counted";
+        if tells_otherwise(repo, &lookup, &view, &graph, progress)? {
+            let why = "Git's history tells other things of the current nodes than it did: it was rewritten, or more or less of it is here";
             return Ok(replayed(Verdict::HistoryChanged, vec![why.into()]));
         }
         return Ok(replayed(Verdict::Identical, differs));
@@ -265,8 +265,8 @@ fn from_ground(lookup: &Lookup, view: &View) -> Option<Evaluated> {
     evaluate_pinned(view, &lookup.attention.inputs, &lookup.ground, facts)
 }
 
-/// Whether history counts other touches today than the look-up pinned; not where the asked commit is no longer here.
-fn counts_other_touches(
+/// Whether history tells other things today than the look-up pinned; not where the asked commit is no longer here.
+fn tells_otherwise(
     repo: &Repo,
     lookup: &Lookup,
     view: &View,

@@ -1,5 +1,6 @@
 //! `explain`: the factors of one look-up as a table.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use comfy_table::{CellAlignment, Table, presets};
@@ -9,6 +10,7 @@ use super::context::Context;
 use super::failure::usage;
 use super::query::{because, cut};
 use crate::id::RecordId;
+use crate::query::{code_words, facts_of};
 use crate::record::{Attention, Factors};
 use crate::render::visible;
 use crate::replay::every_candidate;
@@ -41,7 +43,9 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     for id in &lookup.attention.removed {
         context.say(format!("record {} was forgotten since", id.short()));
     }
-    let mut rows = rows(&attention);
+    let facts = facts_of(&lookup.attention.result);
+    let code = code_words(&view, &lookup.attention.inputs, &lookup.ground, &facts);
+    let mut rows = rows(&attention, &code);
     if let Some(record) = &args.record {
         rows.retain(|row| row.id.to_string().starts_with(record));
         if rows.is_empty() {
@@ -58,6 +62,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             for row in &rows {
                 context.print_json(&json!({
                     "id": row.id, "score": row.score, "factors": row.factors, "fate": row.fate,
+                    "code": row.code,
                 }))?;
             }
         }
@@ -77,14 +82,18 @@ struct Row {
     score: f64,
     factors: Factors,
     fate: String,
+    /// The words of the task in the code that its commit wrote.
+    code: Vec<String>,
 }
 
-fn rows(attention: &Attention) -> Vec<Row> {
+fn rows(attention: &Attention, code: &BTreeMap<RecordId, Vec<String>>) -> Vec<Row> {
+    let code = |id: &RecordId| code.get(id).cloned().unwrap_or_default();
     let items = attention.result.items.iter().map(|item| Row {
         id: item.id,
         score: item.score,
         factors: item.factors,
         fate: "selected".to_owned(),
+        code: code(&item.id),
     });
     let rejected = attention.result.rejected.iter().map(|one| Row {
         id: one.id,
@@ -94,6 +103,7 @@ fn rows(attention: &Attention) -> Vec<Row> {
             Some(by) => format!("{} by {}", because(one.reason), by.short()),
             None => because(one.reason).to_owned(),
         },
+        code: code(&one.id),
     });
     items.chain(rejected).collect()
 }
@@ -131,10 +141,13 @@ fn human(
     ]);
     for row in rows {
         let factors = &row.factors;
-        let words = view
+        let mut words = view
             .prior(row.id)
             .map(|prior| cut(&visible(&prior.text), 50))
             .unwrap_or_default();
+        if !row.code.is_empty() {
+            words.push_str(&format!(" (its code: {})", visible(&row.code.join(", "))));
+        }
         table.add_row([
             row.id.short(),
             format!("{:.4}", row.score),

@@ -118,7 +118,7 @@ pub(super) fn warn(context: &Context, answer: &Answer) {
         ));
     }
     if answer.history_is_cut {
-        context.warn("history is shallow here: changes before its border do not count");
+        context.warn("not all of history is here (a shallow or partial clone): what was changed before does not count");
     }
     if let Some(why) = &answer.unwritten {
         context.warn(format!("the look-up was not recorded: {why}"));

@@ -109,7 +109,7 @@ pub struct Answer {
     pub broken: Vec<Broken>,
     /// Paths whose content is not in this (partial) clone, so that the graph lacks their symbols.
     pub missing: Vec<String>,
-    /// Whether history is shallow and ended before all commits were there in which the rule counts.
+    /// Whether history is shallow or partial and ended before everything was there that the rule counts.
     pub history_is_cut: bool,
     /// Why the look-up was not written, though it should have been.
     pub unwritten: Option<String>,
@@ -204,7 +204,7 @@ pub fn ask(
         masked: what,
         broken,
         missing: graph.missing().to_vec(),
-        history_is_cut: history.window.is_cut,
+        history_is_cut: history.is_cut(),
         unwritten: None,
     };
     if query.record {

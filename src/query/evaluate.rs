@@ -122,6 +122,30 @@ pub fn ground_without(
     Some(packed(&kept(grounds, &stays), counted.as_ref()))
 }
 
+/// For each candidate the words of the task in the code that its commit wrote, as a look-up pinned them, in the form in which they are
+/// compared; those without any are left out, and so are all under a rule that reads no code.
+pub fn code_words(
+    view: &View,
+    inputs: &Inputs,
+    ground: &[u8],
+    facts: &FocusFacts,
+) -> BTreeMap<RecordId, Vec<String>> {
+    let candidates = score::candidates(view, &question(inputs));
+    let pinned = pinned_under(inputs, ground, &candidates, facts);
+    let Some(counted) = pinned.and_then(|pinned| pinned.counted) else {
+        return BTreeMap::new();
+    };
+    let task = terms(&inputs.task);
+    let named = |words: &Vec<usize>| -> Vec<String> {
+        let named = words.iter().filter_map(|word| task.iter().nth(*word));
+        named.map(str::to_owned).collect()
+    };
+    let each = candidates.iter().zip(&counted.authorship.words);
+    each.filter(|(_, words)| !words.is_empty())
+        .map(|(prior, words)| (prior.id, named(words)))
+        .collect()
+}
+
 /// What stands at the places that stay.
 fn kept<T>(all: Vec<T>, stays: &[bool]) -> Vec<T> {
     let each = all.into_iter().zip(stays);

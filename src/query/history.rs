@@ -13,6 +13,13 @@ use crate::policy::Rule;
 use crate::repo::{Blame, Past, Repo, RepoError, WINDOW, Window};
 use crate::score::Lines;
 
+/// Of the newest commits that touch a file how many are looked at for who wrote its lines; what is older has been written over many times.
+const MOST_COMMITS: usize = 100;
+/// The same, however many files are asked about.
+const LEAST_COMMITS: usize = 10;
+/// How many versions of all files together may be read before it is fewer of each.
+const VERSIONS: usize = 1000;
+
 /// Git's history, as far as a rule reads it.
 #[derive(Clone, Debug, Default)]
 pub struct History {
@@ -20,6 +27,13 @@ pub struct History {
     pub window: Window,
     /// The lines of the current nodes that are files or symbols.
     pub lines: BTreeMap<String, Lines>,
+}
+
+impl History {
+    /// Whether it ended before everything was there that the rule counts.
+    pub fn is_cut(&self) -> bool {
+        self.window.is_cut || self.lines.values().any(|lines| lines.blame.is_cut)
+    }
 }
 
 /// Reads it for a look-up. What had to be found out about commits is kept for the next one. `progress` hears of commits compared:
@@ -66,6 +80,8 @@ pub fn lines(
             files.entry(file).or_default().push((name, node));
         }
     }
+    // Each file costs a version for each commit looked at: many files share what one may cost ten times.
+    let most = (VERSIONS / files.len().max(1)).clamp(LEAST_COMMITS, MOST_COMMITS);
     let shared = repo.share();
     let read =
         |(file, nodes): (u32, Vec<(&String, u32)>)| -> Result<Vec<(String, Lines)>, RepoError> {
@@ -74,7 +90,7 @@ pub fn lines(
             let Some(bytes) = object.transpose()?.flatten() else {
                 return Ok(Vec::new());
             };
-            let blame: Arc<Blame> = Arc::new(repo.blame(window, graph.name(file), &bytes)?);
+            let blame: Arc<Blame> = Arc::new(repo.blame(window, graph.name(file), &bytes, most)?);
             let text = Arc::new(String::from_utf8_lossy(&bytes).into_owned());
             let of_node = |(name, node): (&String, u32)| {
                 let range = match graph.lines(node) {

@@ -15,7 +15,7 @@ pub use ask::{
     Answer, PATHS_ONLY, POLICY_PATH, Query, QueryError, ask, masked, policy_of, set_days,
 };
 pub use evaluate::{
-    Counted, Evaluated, Touches, count, digest_of, evaluate, evaluate_pinned, facts_of,
+    Counted, Evaluated, Touches, code_words, count, digest_of, evaluate, evaluate_pinned, facts_of,
     ground_without, view_at, visible_digest,
 };
 pub use history::{History, history, lines};

@@ -1,23 +1,23 @@
 //! Which commit wrote each line of a file, as far as a window of history tells: what `git blame` asks, by the content of lines alone.
 //!
 //! In: a window, a path, the file as it stands. Out: a [`Blame`]. Versions are compared as sets of lines without the white space around
-//! them, so that a line that only moved or was indented keeps its commit, and the answer does not hang on how a diff is made. A name
-//! is followed, not a rename. Never fetches a missing object: what was written before one is unknown.
+//! them, so that a line that only moved or was indented keeps its commit, and the answer does not hang on how a diff is made. A file that
+//! a commit renamed is followed to its old name. What a merge wrote has no author, and a commit outside the window none either. Never
+//! fetches a missing object: what was written before one is unknown.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::object::Mode;
 use super::open::{Repo, RepoError};
-use super::past::Window;
+use super::past::{Touched, Window};
 use crate::id::{BlobId, CommitId};
 
-/// How many of the newest commits that touch a file are looked at: each costs a version of the file, and what is older has been
-/// written over many times.
-const MOST_COMMITS: usize = 100;
 /// Larger files are generated or data.
 const MOST_BYTES: usize = 1 << 20;
 /// Longer lines are generated or data.
 const LONGEST: usize = 600;
+/// How many paths of a commit are looked at for the old name of a file.
+const MOST_NAMES: usize = 50;
 
 /// Who wrote a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct Blame {
     pub origins: Vec<Option<usize>>,
     /// What each commit added that was looked at, by its place in the window.
     pub kept: BTreeMap<usize, Kept>,
+    /// Whether a version of the file is not here, or damaged, so that what was written before it is unknown.
+    pub is_cut: bool,
 }
 
 /// How much of what a commit added to a file is still there.
@@ -39,11 +41,18 @@ pub struct Kept {
 }
 
 impl Repo {
-    /// Who wrote the lines of `text`, which stands at `path` at the tip of the window.
+    /// Who wrote the lines of `text`, which stands at `path` at the tip of the window. Of the commits that touch it the newest `most` are
+    /// looked at: each costs a version of the file.
     ///
     /// # Errors
-    /// When a commit or a tree is missing or damaged, or a blob damaged.
-    pub fn blame(&self, window: &Window, path: &str, text: &[u8]) -> Result<Blame, RepoError> {
+    /// When a commit or a tree is missing or damaged.
+    pub fn blame(
+        &self,
+        window: &Window,
+        path: &str,
+        text: &[u8],
+        most: usize,
+    ) -> Result<Blame, RepoError> {
         let mut blame = Blame::default();
         if text.len() > MOST_BYTES {
             return Ok(blame);
@@ -56,32 +65,36 @@ impl Repo {
             })
             .collect();
         let mut origins = vec![None; distinct.len()];
-        let commits = window.commits.iter().enumerate();
-        let touching = commits.filter(|(_, commit)| {
-            let found = commit.paths.binary_search_by(|own| own.as_str().cmp(path));
-            found.is_ok()
-        });
+        let mut path = path.to_owned();
+        let mut looked_at = 0;
         // The version before a commit is nearly always the one after the next commit that touches the file.
         let mut last = None;
-        for (place, commit) in touching.take(MOST_COMMITS) {
-            let header = self.header(commit.id)?;
-            let Some(new) = self.version(Some(commit.id), path, &mut last)? else {
+        for (place, commit) in window.commits.iter().enumerate() {
+            if looked_at == most || !touches(commit, &path) {
+                continue;
+            }
+            looked_at += 1;
+            let parent = self.header(commit.id)?.parents.first().copied();
+            let new = self.version(Some(commit.id), &path, &mut last)?;
+            let old = match (&new, self.version(parent, &path, &mut last)?) {
+                (Version::Here(_, new), Version::None) => {
+                    let source = self.source(commit, parent, &path, new)?;
+                    source.map_or(Version::None, |(name, old)| {
+                        path = name;
+                        old
+                    })
+                }
+                (_, old) => old,
+            };
+            let (Some(new), Some(before)) = (new.bytes(), old.bytes()) else {
+                blame.is_cut = matches!(new, Version::Unknown) || matches!(old, Version::Unknown);
                 break;
             };
-            let Some(old) = self.version(header.parents.first().copied(), path, &mut last)? else {
-                break;
-            };
-            let before: HashSet<&[u8]> = all_lines(&old.bytes).flatten().collect();
-            let mut added = HashSet::new();
+            let added = added(before, new);
             let mut standing = 0;
-            for line in all_lines(&new.bytes).flatten() {
-                if before.contains(line) || !added.insert(line) {
-                    continue;
-                }
-                if let Some(at) = distinct.get(line) {
-                    standing += 1;
-                    origins[*at].get_or_insert(place);
-                }
+            for at in added.iter().filter_map(|line| distinct.get(line)) {
+                standing += 1;
+                origins[*at].get_or_insert(place);
             }
             let added = added.len() as u64;
             blame.kept.insert(place, Kept { added, standing });
@@ -92,45 +105,159 @@ impl Repo {
         Ok(blame)
     }
 
-    /// A file as a commit has it, empty where the commit is none or has no such file; none when its content is not here.
+    /// The file that a commit renamed to `path`, with its last version: of those that it took away the one with most lines of the new file,
+    /// at least half of them (as Git has it). Those of the same file name are asked first, and alone where there are any.
+    fn source(
+        &self,
+        commit: &Touched,
+        parent: Option<CommitId>,
+        path: &str,
+        new: &[u8],
+    ) -> Result<Option<(String, Version)>, RepoError> {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let others = || commit.paths.iter().filter(|other| *other != path);
+        let is_alike = |other: &&String| name(other) == name(path);
+        let mut names: Vec<&String> = others().filter(is_alike).take(MOST_NAMES).collect();
+        if names.is_empty() {
+            names = others().take(MOST_NAMES).collect();
+        }
+        let lines: HashSet<&[u8]> = all_lines(new).flatten().collect();
+        let mut best: Option<(usize, String, Version)> = None;
+        for name in names {
+            let is_there = self.version(Some(commit.id), name, &mut None)?;
+            let old = self.version(parent, name, &mut None)?;
+            let (Version::None, Version::Here(_, bytes)) = (is_there, &old) else {
+                continue;
+            };
+            let same = lines.len() - added(bytes, new).len();
+            if 2 * same >= lines.len() && best.as_ref().is_none_or(|(most, ..)| *most < same) {
+                best = Some((same, name.clone(), old));
+            }
+        }
+        Ok(best.map(|(_, name, old)| (name, old)))
+    }
+
+    /// A file as a commit has it.
     fn version(
         &self,
         commit: Option<CommitId>,
         path: &str,
         last: &mut Option<Version>,
-    ) -> Result<Option<Version>, RepoError> {
+    ) -> Result<Version, RepoError> {
         let entry = match commit {
             Some(commit) => self.entry(self.tree_of(commit)?, path)?,
             None => None,
         };
         let Some(entry) = entry.filter(|entry| entry.mode == Mode::File) else {
-            return Ok(Some(Version::default()));
+            return Ok(Version::None);
         };
         let id = BlobId(entry.id);
-        if let Some(kept) = last.take_if(|kept| kept.id == Some(id)) {
-            return Ok(Some(kept));
+        let is_it = |kept: &mut Version| matches!(kept, Version::Here(of, _) if *of == id);
+        if let Some(kept) = last.take_if(is_it) {
+            return Ok(kept);
         }
-        let bytes = self.blob(id)?;
-        Ok(bytes.map(|bytes| Version {
-            id: Some(id),
-            bytes: if bytes.len() > MOST_BYTES {
-                Vec::new()
-            } else {
-                bytes
-            },
-        }))
+        // A damaged version is Git's to complain of; a look-up about the file as it stands can do without.
+        Ok(match self.blob(id) {
+            Ok(Some(bytes)) if bytes.len() > MOST_BYTES => Version::TooLarge,
+            Ok(Some(bytes)) => Version::Here(id, bytes),
+            Ok(None) | Err(_) => Version::Unknown,
+        })
     }
 }
 
+fn touches(commit: &Touched, path: &str) -> bool {
+    let found = commit.paths.binary_search_by(|own| own.as_str().cmp(path));
+    found.is_ok()
+}
+
 /// One version of a file.
-#[derive(Default)]
-struct Version {
-    id: Option<BlobId>,
-    bytes: Vec<u8>,
+enum Version {
+    /// There is no such file.
+    None,
+    /// Its blob and its content.
+    Here(BlobId, Vec<u8>),
+    /// Its content is not here, or damaged.
+    Unknown,
+    /// It is larger than what is looked at.
+    TooLarge,
+}
+
+impl Version {
+    /// Its content, empty where there is no such file; none when it cannot be told.
+    fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Version::None => Some(&[]),
+            Version::Here(_, bytes) => Some(bytes),
+            Version::Unknown | Version::TooLarge => None,
+        }
+    }
+}
+
+/// The different lines of the new version that stand nowhere in the old one. Only what lies between the common beginning and the common
+/// end is taken apart in the new one, since most commits change little of a file.
+fn added<'n>(old: &[u8], new: &'n [u8]) -> HashSet<&'n [u8]> {
+    let is_border = |at: usize| at == 0 || new[at - 1] == b'\n';
+    let mut start = common(old.chunks(CHUNK).zip(new.chunks(CHUNK)));
+    while !is_border(start) {
+        start -= 1;
+    }
+    let most = old.len().min(new.len()) - start;
+    let mut end = new.len() - common(old.rchunks(CHUNK).zip(new.rchunks(CHUNK))).min(most);
+    while end < new.len() && !is_border(end) {
+        end += 1;
+    }
+    let mut added: HashSet<&[u8]> = all_lines(&new[start..end]).flatten().collect();
+    if !added.is_empty() {
+        for line in all_lines(old).flatten() {
+            added.remove(line);
+        }
+    }
+    added
+}
+
+/// Bytes compared at once.
+const CHUNK: usize = 64;
+
+/// How many bytes two sequences of chunks have in common, in whole chunks.
+fn common<'b>(chunks: impl Iterator<Item = (&'b [u8], &'b [u8])>) -> usize {
+    let equal = chunks.take_while(|(old, new)| old == new);
+    equal.map(|(_, new)| new.len()).sum()
 }
 
 /// The lines of a text without the white space around them; none for those that say nothing about who wrote them.
 fn all_lines(text: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
     let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.map(|line| (1..=LONGEST).contains(&line.len()).then_some(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn plainly<'n>(old: &[u8], new: &'n [u8]) -> HashSet<&'n [u8]> {
+        let before: HashSet<&[u8]> = all_lines(old).flatten().collect();
+        let lines = all_lines(new).flatten();
+        lines.filter(|line| !before.contains(line)).collect()
+    }
+
+    #[test]
+    fn a_line_that_stands_elsewhere_is_not_added() {
+        let old = b"first\n  second\nthird\n";
+        let new = b"first\nthird\nnew\n\tsecond\nthird\n";
+        assert_eq!(added(old, new), HashSet::from([&b"new"[..]]));
+        assert_eq!(added(b"", b"a\n\na"), HashSet::from([&b"a"[..]]));
+        assert_eq!(added(b"a\nb", b"a"), HashSet::new());
+    }
+
+    proptest! {
+        /// Few different short lines, so that beginnings and ends are common by chance, and chunks are longer than some texts.
+        #[test]
+        fn what_is_common_is_left_out(old in "([ab ]{0,3}\n){0,60}[ab]?", new in "([ab ]{0,3}\n){0,60}[ab]?", same in "([abc]{0,3}\n){0,80}") {
+            for (old, new) in [(old.clone(), new.clone()), (format!("{same}{old}{same}"), format!("{same}{new}{same}"))] {
+                prop_assert_eq!(added(old.as_bytes(), new.as_bytes()), plainly(old.as_bytes(), new.as_bytes()));
+            }
+        }
+    }
 }

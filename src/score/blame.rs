@@ -198,6 +198,7 @@ mod tests {
         let blame = Blame {
             origins: vec![None, Some(1), Some(0), Some(2)],
             kept: BTreeMap::from([(1, kept)]),
+            is_cut: false,
         };
         let lines = Lines {
             text: Arc::new("store\nstore the session\nsession = 1\ncache\n".to_owned()),

@@ -38,10 +38,10 @@ const CANDIDATES: f64 = 2000.0;
 /// How far the floor rises when the number of candidates doubles beyond that: about what keeps the share of the controls of the nine open
 /// histories that are answered at 20,000 records where it is at 2,000. Fitted to all nine at once, not checked on a history left out.
 const FLOOR_PER_DOUBLING: f64 = 0.008;
-/// How far it lies lower when no current node is there, so that neither structure nor code can speak. With .08, questions without nodes get
-/// an unrelated answer about half as often as those with nodes do, on the nine open histories at 2,000 records (5 and 10 % in a
-/// prototype); with 0.1 as often, without it never, and then hardly any answer at all.
-const WITHOUT_NODES: f64 = 0.08;
+/// How far it lies lower when no current node is there, so that neither structure nor code can speak. Without it such a question would
+/// hardly ever be answered; 0.1 would answer as many unrelated ones as with nodes on the nine open histories, and far more among the longer
+/// texts of rejected ideas (README, "How well it finds").
+const WITHOUT_NODES: f64 = 0.06;
 
 /// What is added to `answer_floor` among so many candidates, for a question with so many current nodes that are there. The best score of
 /// an unrelated question grows with the number of candidates, so a fixed floor would answer ever more of them. Below 2,000 it stays: a

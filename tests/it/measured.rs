@@ -168,7 +168,7 @@ fn other_touches_are_a_changed_history() {
     assert_eq!(sandbox.replays_in("r")[&id], "history changed");
     let said = sandbox.run(&["replay", &id]);
     assert!(
-        said.err.contains("touched") || said.out.contains("touched"),
+        said.err.contains("rewritten") || said.out.contains("rewritten"),
         "{said:?}"
     );
     sandbox.git(&["replace", "-d", &middle]);
@@ -277,6 +277,13 @@ fn what_a_commit_wrote_speaks_for_it() {
             .collect::<Vec<_>>()
     };
     assert_eq!(of(&found), ["Mend #17"]);
+    let explained = sandbox
+        .run(&["explain", &string(&found["attention_id"])])
+        .out;
+    assert!(
+        explained.contains("(its code: evict, quota)"),
+        "{explained}"
+    );
     // A symbol has the lines of its own.
     let symbol = [
         "query",
@@ -307,4 +314,58 @@ fn what_a_session_said_has_no_code() {
         "src/cache.py",
     ]);
     assert_eq!(found["items"], json!([]));
+}
+
+#[test]
+fn a_renamed_file_keeps_its_authors() {
+    let sandbox = measured();
+    let text = "def load():\n    evictOldest(quota)\n    return 1\n";
+    sandbox.commit(&[("src/cache.py", text)], "Mend #17");
+    sandbox.git(&["mv", "src/cache.py", "src/store.py"]);
+    sandbox.git(&["mv", "src/other.py", "elsewhere.py"]);
+    sandbox.git(&["commit", "-q", "-m", "Tidy the tree"]);
+    let more = format!("{text}    # one more\n");
+    sandbox.commit(&[("src/store.py", more.as_str())], "Say more");
+    sandbox.run(&["ingest", "--history", "--messages=all"]);
+    let ask = [
+        "query",
+        "the quota evicts too much",
+        "--node",
+        "src/store.py",
+    ];
+    let id = string(&sandbox.json(&ask)["attention_id"]);
+    let rows = sandbox.json_lines(&["explain", &id]);
+    let code = |message: &str| {
+        let record = sandbox.json_lines(&["log", "--grep", message]);
+        let id = &record[0]["id"];
+        let row = rows.iter().find(|row| row["id"] == *id).expect("a row");
+        row["code"].clone()
+    };
+    assert_eq!(code("Mend #17"), json!(["evict", "quota"]));
+    assert_eq!(code("Tidy the tree"), json!([]));
+}
+
+#[test]
+fn what_a_partial_clone_lacks_has_no_author() {
+    let sandbox = measured();
+    let text = "def load():\n    evictOldest(quota)\n    return 1\n";
+    sandbox.commit(&[("src/cache.py", text)], "Mend #17");
+    change(&sandbox, 1);
+    sandbox.commit(&[("src/cache.py", text)], "Back again");
+    sandbox.git(&["config", "uploadpack.allowFilter", "true"]);
+    let url = format!("file://{}", sandbox.path("").display());
+    sandbox.git_in(".", &["clone", "-q", "--filter=blob:none", &url, "partial"]);
+    let ask = [
+        "query",
+        "the quota evicts too much",
+        "--node",
+        "src/cache.py",
+    ];
+    let said = sandbox.exits_in("partial", 0, &ask);
+    assert!(
+        said.err.contains("not all of history is here"),
+        "{}",
+        said.err
+    );
+    assert!(!sandbox.run(&ask).err.contains("history"));
 }
