@@ -196,16 +196,18 @@ impl Version {
 /// The different lines of the new version that stand nowhere in the old one. Only what lies between the common beginning and the common
 /// end is taken apart in the new one, since most commits change little of a file.
 fn added<'n>(old: &[u8], new: &'n [u8]) -> HashSet<&'n [u8]> {
-    let is_border = |at: usize| at == 0 || new[at - 1] == b'\n';
+    let is_border = |text: &[u8], at: usize| at == 0 || text[at - 1] == b'\n';
     let mut start = common(old.chunks(CHUNK).zip(new.chunks(CHUNK)));
-    while !is_border(start) {
+    while !is_border(new, start) {
         start -= 1;
     }
     let most = old.len().min(new.len()) - start;
-    let mut end = new.len() - common(old.rchunks(CHUNK).zip(new.rchunks(CHUNK))).min(most);
-    while end < new.len() && !is_border(end) {
-        end += 1;
+    let mut same = common(old.rchunks(CHUNK).zip(new.rchunks(CHUNK))).min(most);
+    // A line of the new version may be the end of a longer one of the old.
+    while same > 0 && !(is_border(old, old.len() - same) && is_border(new, new.len() - same)) {
+        same -= 1;
     }
+    let end = new.len() - same;
     let mut added: HashSet<&[u8]> = all_lines(&new[start..end]).flatten().collect();
     if !added.is_empty() {
         for line in all_lines(old).flatten() {
@@ -249,6 +251,10 @@ mod tests {
         assert_eq!(added(old, new), HashSet::from([&b"new"[..]]));
         assert_eq!(added(b"", b"a\n\na"), HashSet::from([&b"a"[..]]));
         assert_eq!(added(b"a\nb", b"a"), HashSet::new());
+        // Whole chunks at the end are equal, and yet the line is another one.
+        let (old, new) = (format!("x{:a<63}\n", ""), format!("\n{:a<63}\n", ""));
+        assert_eq!(added(old.as_bytes(), new.as_bytes()).len(), 1);
+        assert_eq!(added(new.as_bytes(), old.as_bytes()).len(), 1);
     }
 
     proptest! {
