@@ -33,7 +33,7 @@ const FORMULA: &str = "the formula the project was asked for, exactly";
 const FLOOR: &str =
     "given: geometric mean of the worst relevant (0.0619) and the best control (0.0217)";
 const ANSWERED: &str =
-    "measured: answers one in ten unrelated questions of nine histories, of 2,000 records";
+    "measured: answers at most one in ten unrelated questions of nine histories, of 2,000 records";
 const GAP: &str = "given: keeps the weakest relevant record";
 const LIVE: &str = "given: decisions on build and configuration stay reachable";
 const DECAY: &str = "given: retention already drops old session records";

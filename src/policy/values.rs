@@ -160,6 +160,6 @@ impl Policy {
     }
 }
 
-/// Among 2,000 records answers one in ten unrelated questions of the nine open histories, and among a sample of 200 less than a third of
+/// Among 2,000 records answers at most one in ten unrelated questions of the nine open histories, and among a sample of 200 less than a third of
 /// those whose answer was taken away (README, "How well it finds").
 pub(super) const ANSWER_FLOOR: f64 = 0.42;

@@ -24,10 +24,10 @@ pub struct Evaluated {
     pub ground: Vec<u8>,
 }
 
-/// Where `measured/1` has from what it counts in Git's history; no other rule reads that.
+/// Where that comes from which `measured/1` counts in Git's history; no other rule reads it.
 #[derive(Clone, Copy, Debug)]
 pub enum Touches<'a> {
-    /// Counted in it.
+    /// Counted in history itself.
     Counted(&'a History),
     /// As a look-up pinned them: its ground.
     Pinned(&'a [u8]),
