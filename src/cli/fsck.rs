@@ -9,7 +9,7 @@ use super::failure::NEGATIVE;
 use crate::hook::notes;
 use crate::render::visible;
 use crate::repo::Repo;
-use crate::store::Store;
+use crate::store::{Depth, Store};
 use crate::upkeep::{Findings, check};
 
 /// Check that everything stored is there and right.
@@ -17,10 +17,20 @@ use crate::upkeep::{Findings, check};
 /// Every record readable and its id right, every look-up's pins present, the notes in step, nothing left of what was forgotten, no remote
 /// that would take private references along, and no copy of them under another name. Damage exits with 1, a warning with 0.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    /// Mend what can be mended, drop what cannot, and name it
+    #[arg(long)]
+    repair: bool,
+}
 
-pub(super) fn run(context: &Context, _: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let repo = context.repo()?;
+    let repaired = match args.repair {
+        true => Store::new(&repo).repair(Depth::Content)?,
+        false => Vec::new(),
+    };
+    // What was written since it was opened is seen.
+    let repo = repo.reopen()?;
     let bar = context.bar("look-ups");
     let mut findings = check(&repo, &|done, all| bar.set(done, all))?;
     drop(bar);
@@ -29,10 +39,14 @@ pub(super) fn run(context: &Context, _: &Args) -> anyhow::Result<ExitCode> {
         context.print_json(&json!({
             "records": findings.records,
             "lookups": findings.lookups,
+            "repaired": repaired,
             "damage": findings.damage,
             "warnings": findings.warnings,
         }))?;
     } else {
+        for done in &repaired {
+            context.print(&format!("repaired: {}", visible(done)))?;
+        }
         for damage in &findings.damage {
             context.print(&format!("damage: {}", visible(damage)))?;
         }

@@ -32,6 +32,7 @@ mod query;
 mod quickstart;
 mod record;
 mod replay;
+mod reunion;
 mod session;
 mod show;
 mod status;
@@ -149,6 +150,9 @@ pub fn run() -> anyhow::Result<std::process::ExitCode> {
         }
         (Err(error), _) => return Err(error),
     };
+    if cli.command.reads() {
+        reunion::automatic(&context);
+    }
     if cli.command.writes() {
         prune::automatic(&context);
     }
@@ -156,6 +160,24 @@ pub fn run() -> anyhow::Result<std::process::ExitCode> {
 }
 
 impl Command {
+    /// Whether the command shows what the memory holds, so that it has to be whole first.
+    fn reads(&self) -> bool {
+        !matches!(
+            self,
+            Command::Hook(_)
+                | Command::Agent(_)
+                | Command::Graph(_)
+                | Command::Impact(_)
+                | Command::Outline(_)
+                | Command::Inject(_)
+                | Command::Policy(_)
+                | Command::Eval(_)
+                | Command::Mcp(_)
+                | Command::Completions(_)
+                | Command::Man(_)
+        )
+    }
+
     /// Whether the command adds to the memory, so that it does the day's upkeep first. Hooks and prompts never do: they
     /// pay for their own only.
     fn writes(&self) -> bool {

@@ -12,6 +12,7 @@ use crate::hook::notes;
 use crate::id::TreeId;
 use crate::record::Time;
 use crate::repo::Repo;
+use crate::store::Store;
 use crate::upkeep::daily;
 
 /// So many files are read for a code graph while somebody waits for a look-up: about a third of a second on two cores.
@@ -93,6 +94,8 @@ impl Desk {
     /// What commands do once a day after a write: an agent may be the only one who ever writes here.
     pub fn tidy(&self) {
         if let (Ok(repo), Ok(now)) = (self.repo(), self.now()) {
+            // Whatever is told of it is told by the next command that a person runs.
+            drop(Store::new(&repo).whole());
             let pruned = daily(&repo, now);
             if pruned.is_some_and(|pruned| pruned.records > 0) {
                 drop(notes::tidy(&repo));

@@ -10,7 +10,7 @@ use crate::policy::{Policy, PolicyError};
 use crate::record::{Attention, Inputs, Time, Visibility};
 use crate::repo::{Mode, Repo, RepoError};
 use crate::store::view::View;
-use crate::store::{Broken, Store, StoreError};
+use crate::store::{Broken, Lean, Store, StoreError};
 use crate::token::UNICODE;
 
 /// Where the policy stands in a code tree.
@@ -133,6 +133,29 @@ pub fn ask(
     now: Time,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Answer, QueryError> {
+    /// Each time a writer replaced the records and a clean-up took the old ones while they were read. Twice is bad luck.
+    const MOST_OUTRUN: usize = 4;
+    for _ in 0..MOST_OUTRUN {
+        match ask_once(repo, query, now, progress) {
+            Err(QueryError::Store(StoreError::Outrun)) => {}
+            answered => return answered,
+        }
+    }
+    let unrecorded = Query {
+        record: false,
+        ..query.clone()
+    };
+    let mut answer = ask_once(repo, &unrecorded, now, progress)?;
+    answer.unwritten = query.record.then(|| StoreError::Outrun.to_string());
+    Ok(answer)
+}
+
+fn ask_once(
+    repo: &Repo,
+    query: &Query,
+    now: Time,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Answer, QueryError> {
     let commit = match query.at {
         Some(commit) => Some(commit),
         None => repo.head()?.commit,
@@ -151,8 +174,7 @@ pub fn ask(
 
     let store = Store::new(repo);
     let corpus_id = store.corpus_id()?;
-    let mut corpus = store.lean(corpus_id)?;
-    let broken = std::mem::take(&mut corpus.broken);
+    let (corpus, broken) = read_corpus(&store, corpus_id)?;
     let visibility = query.visibility.unwrap_or(match query.at {
         Some(_) => Visibility::Ancestors,
         None => Visibility::All,
@@ -210,10 +232,25 @@ pub fn ask(
     if query.record {
         match store.put_lookup(&answer.attention, &answer.ground, now) {
             Ok(id) => answer.id = Some(id),
+            Err(error @ StoreError::Outrun) => return Err(error.into()),
             Err(error) => answer.unwritten = Some(error.to_string()),
         }
     }
     Ok(answer)
+}
+
+/// The records, and what could not be read of them. What is missing of records that were replaced meanwhile is no damage.
+fn read_corpus(store: &Store<'_>, id: TreeId) -> Result<(Lean, Vec<Broken>), StoreError> {
+    let has_moved = || store.corpus_id().is_ok_and(|now| now != id);
+    match store.lean(id) {
+        Ok(corpus) if !corpus.broken.is_empty() && has_moved() => Err(StoreError::Outrun),
+        Ok(mut corpus) => {
+            let broken = std::mem::take(&mut corpus.broken);
+            Ok((corpus, broken))
+        }
+        Err(StoreError::Repo(RepoError::Missing { .. })) if has_moved() => Err(StoreError::Outrun),
+        Err(error) => Err(error),
+    }
 }
 
 /// What stands in place of a code graph that would have kept the caller waiting.

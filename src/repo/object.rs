@@ -103,15 +103,8 @@ impl Repo {
     /// When it is missing, damaged or no tree.
     pub fn tree(&self, id: TreeId) -> Result<Vec<Entry>, RepoError> {
         let mut bytes = Vec::new();
-        let mut entries = Vec::new();
-        for entry in self.raw_tree(id, &mut bytes)? {
-            entries.push(Entry {
-                path: quoted(entry.filename),
-                mode: mode(entry.mode),
-                id: own(entry.oid),
-            });
-        }
-        Ok(entries)
+        let entries = self.raw_tree(id, &mut bytes)?;
+        Ok(entries.into_iter().map(entry_of).collect())
     }
 
     /// Every path below a tree, directories included, sorted by the bytes of the path.
@@ -196,42 +189,61 @@ impl Repo {
         Ok(header.map(|header| header.kind().to_string()))
     }
 
-    /// Writes an object unless it is there, and keeps a copy in `written`.
+    /// Names an object, and keeps it in `written` to be put into a pack ([`Repo::keep`]); until then it can be read through this handle
+    /// alone. It is written whether it is there already or not: what happens to be there a clean-up may be about to take.
     ///
     /// # Errors
-    /// When the object store cannot be written.
+    /// When its content has the name of another one.
     pub fn write(
         &self,
         kind: Kind,
         bytes: Vec<u8>,
         written: &mut Vec<Object>,
     ) -> Result<ObjectId, RepoError> {
-        let id = gix::objs::compute_hash(self.raw.object_hash(), theirs_kind(kind), &bytes);
-        let id = id.map_err(|error| writing(&error))?;
-        let object = Object {
-            id: own(&id),
-            kind,
-            bytes,
-        };
-        // The empty tree is known to every reader without being there, so it is not looked for but written:
-        // a tree entry that names it would else make `git fsck` report a missing tree.
-        let is_empty_tree = id == gix::ObjectId::empty_tree(self.raw.object_hash());
-        if is_empty_tree || !self.raw.has_object(id) {
-            self.rewrite(&object)?;
-        }
-        written.push(object);
-        Ok(own(&id))
+        let id = gix::objs::Write::write_buf(&self.raw.objects, theirs_kind(kind), &bytes);
+        let id = own(&id.map_err(|error| RepoError::git("naming an object", &error))?);
+        written.push(Object { id, kind, bytes });
+        Ok(id)
     }
 
-    /// Writes an object as a file of its own, whether it is there or not.
+    /// Whether an object is here with just this content.
+    pub fn is_whole(&self, object: &Object) -> bool {
+        let mut bytes = Vec::new();
+        let found = self.raw.objects.try_find(&theirs(object.id), &mut bytes);
+        let kind = found.map(|found| found.map(|data| data.kind));
+        matches!(kind, Ok(Some(kind)) if kind == theirs_kind(object.kind)) && bytes == object.bytes
+    }
+
+    /// Whether the name of an object is that of its content.
+    pub fn is_named_right(&self, object: &Object) -> bool {
+        let kind = theirs_kind(object.kind);
+        gix::objs::compute_hash(self.hash(), kind, &object.bytes)
+            .is_ok_and(|id| own(&id) == object.id)
+    }
+
+    /// The entries of a tree with these bytes.
     ///
     /// # Errors
-    /// When the object store cannot be written.
-    pub fn rewrite(&self, object: &Object) -> Result<(), RepoError> {
-        let kind = theirs_kind(object.kind);
-        gix::objs::Write::write_buf(&self.raw.objects, kind, &object.bytes)
-            .map(drop)
-            .map_err(|error| writing(&error))
+    /// When they are none of a tree.
+    pub fn entries_of(&self, bytes: &[u8]) -> Result<Vec<Entry>, RepoError> {
+        let tree = gix::objs::TreeRef::from_bytes(bytes, self.hash());
+        let tree = tree.map_err(|error| RepoError::git("reading a tree", &error))?;
+        Ok(tree.entries.into_iter().map(entry_of).collect())
+    }
+
+    /// Removes the file of an object that is damaged: `git fsck` complains of it for ever, and nothing can be read from it.
+    pub fn drop_damaged_file(&self, id: ObjectId) {
+        let file = self.loose_file(id);
+        let mut bytes = Vec::new();
+        // Of an object that stands elsewhere too, the sound one is found.
+        if file.is_file() && self.raw.objects.try_find(&theirs(id), &mut bytes).is_err() {
+            drop(std::fs::remove_file(file));
+        }
+    }
+
+    /// Lets go what was written and is in a pack by now, or is not wanted any more.
+    pub fn drop_written(&self) {
+        drop(self.raw.objects.reset_object_memory());
     }
 
     /// The bytes of a tree with these entries, brought into Git's order. Names must be single path components.
@@ -325,15 +337,19 @@ fn theirs_kind(kind: Kind) -> gix::objs::Kind {
     }
 }
 
-fn writing(error: &gix::Error) -> RepoError {
-    RepoError::git("writing to the object store", error)
-}
-
 fn damaged(what: &str, id: ObjectId, error: &dyn std::fmt::Display) -> RepoError {
     RepoError::Git {
         doing: format!("reading {what} {id}"),
         cause: error.to_string(),
         transient: true,
+    }
+}
+
+fn entry_of(entry: gix::objs::tree::EntryRef<'_>) -> Entry {
+    Entry {
+        path: quoted(entry.filename),
+        mode: mode(entry.mode),
+        id: own(entry.oid),
     }
 }
 

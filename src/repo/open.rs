@@ -65,6 +65,14 @@ fn age(seconds: &Option<u64>) -> String {
 }
 
 impl RepoError {
+    pub(super) fn io(doing: impl Into<String>, error: &std::io::Error) -> Self {
+        Self::Git {
+            doing: doing.into(),
+            cause: error.to_string(),
+            transient: error.kind() == std::io::ErrorKind::NotFound,
+        }
+    }
+
     pub(super) fn git(doing: impl Into<String>, error: &gix::Error) -> Self {
         let chain: Vec<_> = error.iter_errors().map(ToString::to_string).collect();
         Self::Git {
@@ -222,6 +230,11 @@ impl Repo {
             .flatten()
     }
 
+    /// The digest that names objects.
+    pub(super) fn hash(&self) -> gix::hash::Kind {
+        self.git.object_hash()
+    }
+
     /// Whether objects may be missing without damage.
     pub fn is_partial(&self) -> bool {
         let config = self.git.config_snapshot();
@@ -349,6 +362,8 @@ fn both(mut git: gix::Repository) -> (gix::Repository, gix::Repository) {
     git.clear_namespace();
     let mut raw = git.clone();
     raw.objects.ignore_replacements = true;
+    // What is written is held here until its pack is written, and read from here meanwhile.
+    raw.objects.enable_object_memory();
     (git, raw)
 }
 

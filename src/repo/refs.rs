@@ -2,14 +2,17 @@
 //!
 //! The swap is the only way to write one. `refs/score-local/*` point at trees, so no identity and no signature is involved.
 
-use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit, RefLog};
+use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+use std::io::Write as _;
+
+use gix::refs::transaction::{Change, PreviousValue, RefEdit, RefLog};
 use gix::refs::{FullName, Target};
 
 use super::open::{Repo, RepoError, own, theirs};
 use crate::id::ObjectId;
 
-/// An object that was written so long before its reference is made young again. Far less than any limit of age that a clean-up has.
-const YOUNG: std::time::Duration = std::time::Duration::from_secs(60);
+/// Who is said to have moved a reference, in a log.
+const WHO: &str = "score-context <score-context@localhost>";
 
 /// How a compare-and-swap ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +45,8 @@ impl Repo {
         }
     }
 
-    /// Sets `name` to `new` if it still has the value `old` (none: does not exist). No reference log is begun.
+    /// Sets `name` to `new` if it still has the value `old` (none: does not exist). No reference log is begun, unless the user wants
+    /// one of every reference.
     ///
     /// # Errors
     /// When the reference's lock is held, or the file system refuses.
@@ -52,19 +56,91 @@ impl Repo {
         old: Option<ObjectId>,
         new: ObjectId,
     ) -> Result<Swap, RepoError> {
-        let change = Change::Update {
-            log: LogChange {
-                mode: RefLog::AndReference,
-                force_create_reflog: false,
-                message: "score-context".into(),
-            },
-            expected: match old {
-                Some(old) => PreviousValue::MustExistAndMatch(Target::Object(theirs(old))),
-                None => PreviousValue::MustNotExist,
-            },
-            new: Target::Object(theirs(new)),
+        let lock = self.lock_reference(name)?;
+        if self.reference_on_disk(name)? != old {
+            return Ok(Swap::Moved);
+        }
+        let written = self
+            .log_swap(name, old, new)
+            .and_then(|()| lock.commit(&format!("{new}\n"), self.durable_references()));
+        match written {
+            Ok(()) => Ok(Swap::Done),
+            Err(error) => Err(RepoError::io(format!("writing {name}"), &error)),
+        }
+    }
+
+    /// Sets a reference of ours whatever it holds, also where that is no name of an object; none: it goes.
+    ///
+    /// # Errors
+    /// When the reference's lock is held, or the file system refuses.
+    pub fn overwrite(&self, name: &str, new: Option<ObjectId>) -> Result<(), RepoError> {
+        let lock = self.lock_reference(name)?;
+        let writing = |error: std::io::Error| RepoError::io(format!("writing {name}"), &error);
+        if let Some(new) = new {
+            let text = format!("{new}\n");
+            return lock
+                .commit(&text, self.durable_references())
+                .map_err(writing);
+        }
+        match std::fs::remove_file(self.common_dir().join(name)) {
+            Err(error) if error.kind() != NotFound => return Err(writing(error)),
+            _ => drop(lock),
+        }
+        // It may stand in the table of packed references as well.
+        if let Ok(Some(old)) = self.reference(name) {
+            self.remove(name, old)?;
+        }
+        Ok(())
+    }
+
+    /// The value of a reference whose lock is held, read anew: a table of packed references that was read before may be old.
+    fn reference_on_disk(&self, name: &str) -> Result<Option<ObjectId>, RepoError> {
+        let damaged = |cause: &str| RepoError::Git {
+            doing: format!("reading {name}"),
+            cause: cause.to_owned(),
+            transient: false,
         };
-        self.change(name, change, old.is_some())
+        match std::fs::read_to_string(self.common_dir().join(name)) {
+            Ok(text) if text.starts_with("ref:") => Err(damaged("it is a symbolic reference")),
+            Ok(text) => match text.trim_end().parse() {
+                Ok(id) => Ok(Some(id)),
+                Err(_) => Err(damaged("its file does not hold the name of an object")),
+            },
+            // A folder stands there where a reference was deleted.
+            Err(error) if matches!(error.kind(), NotFound | IsADirectory | NotADirectory) => {
+                let reading = |error: &gix::Error| RepoError::git("reading packed-refs", error);
+                let packed = self.git.refs.open_packed_buffer();
+                let packed = packed.map_err(|error| reading(&error))?;
+                let found = packed
+                    .as_ref()
+                    .map(|packed| packed.try_find(name))
+                    .transpose();
+                let found = found.map_err(|error| reading(&error))?.flatten();
+                Ok(found.map(|found| own(&found.target())))
+            }
+            Err(error) => Err(RepoError::io(format!("reading {name}"), &error)),
+        }
+    }
+
+    /// Adds to the log of a reference: to one that is there, and to a new one where the user wants a log of everything.
+    fn log_swap(&self, name: &str, old: Option<ObjectId>, new: ObjectId) -> std::io::Result<()> {
+        let log = self.common_dir().join("logs").join(name);
+        let is_wanted = self
+            .config("core.logAllRefUpdates")
+            .is_some_and(|value| value.eq_ignore_ascii_case("always"));
+        if !is_wanted && !log.is_file() {
+            return Ok(());
+        }
+        if let Some(folder) = log.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let mut options = std::fs::OpenOptions::new();
+        let mut file = options.append(true).create(true).open(log)?;
+        let none = gix::ObjectId::null(self.git.object_hash()).to_string();
+        let old = old.map_or(none, |old| old.to_string());
+        // A log needs a name, and none may be configured.
+        let line = format!("{old} {new} {WHO} 0 +0000\tscore-context\n");
+        file.write_all(line.as_bytes())
     }
 
     /// Removes `name`, with its log, if it still has the value `old`.
@@ -85,8 +161,6 @@ impl Repo {
             name: FullName::try_from(name).expect("our reference names are valid"),
             deref: false,
         };
-        // A reference log is only written where the user asked for one everywhere (`core.logAllRefUpdates=always`);
-        // then it needs a name, and none may be configured.
         let committer = gix::actor::SignatureRef {
             name: "score-context".into(),
             email: "score-context@localhost".into(),
@@ -99,56 +173,6 @@ impl Repo {
             Err(error) if error.is_retryable() => Err(self.locked(name)),
             Err(error) => Err(RepoError::git(format!("writing {name}"), &error)),
         }
-    }
-
-    fn locked(&self, name: &str) -> RepoError {
-        let path = self.common_dir().join(format!("{name}.lock"));
-        let seconds = std::fs::metadata(&path)
-            .and_then(|meta| meta.modified())
-            .ok()
-            .and_then(|time| time.elapsed().ok())
-            .map(|age| age.as_secs());
-        RepoError::Locked { path, seconds }
-    }
-
-    /// Makes sure that the objects of a reference that was just swapped are there and young. One that existed before may have been
-    /// unreachable for weeks: made young, as Git does when it writes an object again, it is spared by a clean-up with a limit of age.
-    /// One that a clean-up without a limit has taken meanwhile is written again.
-    ///
-    /// What lies in a file of its own is there; the repository is opened again, to see packs that are newer than this handle, only for
-    /// what does not: a commit pays for each opening.
-    ///
-    /// # Errors
-    /// When the object store cannot be written.
-    pub fn settle(
-        &self,
-        objects: &[super::object::Object],
-        reference: &str,
-    ) -> Result<(), RepoError> {
-        let modified = |path: &std::path::Path| std::fs::metadata(path)?.modified();
-        let swapped = modified(&self.common_dir().join(reference));
-        let mut fresh = None;
-        for object in objects {
-            let file = self.loose_file(object.id);
-            if let Ok(written) = modified(&file) {
-                if let Ok(swapped) = swapped
-                    && written + YOUNG < swapped
-                {
-                    // Another's file cannot be touched; then it is as safe as any object that Git writes.
-                    let file = std::fs::File::open(&file);
-                    drop(file.and_then(|file| file.set_modified(swapped)));
-                }
-                continue;
-            }
-            let fresh = match &mut fresh {
-                Some(fresh) => fresh,
-                none => none.insert(self.reopen()?),
-            };
-            if !fresh.has(object.id) {
-                fresh.rewrite(object)?;
-            }
-        }
-        Ok(())
     }
 
     /// Whether a `git gc` is at work here. It knows which references there were when it began, and with `--prune=now` deletes
@@ -172,70 +196,5 @@ impl Repo {
         let name = id.to_string();
         let store = self.common_dir().join("objects");
         store.join(&name[..2]).join(&name[2..])
-    }
-
-    /// Writes objects and a reference through to the disk where `core.fsync` asks for it; the library never does.
-    ///
-    /// # Errors
-    /// When the file system refuses.
-    pub fn sync(
-        &self,
-        objects: &[super::object::Object],
-        reference: &str,
-    ) -> Result<(), RepoError> {
-        let (loose, references) = self.fsync_wanted();
-        let mut files = Vec::new();
-        if loose {
-            files.extend(objects.iter().map(|object| self.loose_file(object.id)));
-        }
-        if references {
-            files.push(self.common_dir().join(reference));
-        }
-        for file in files {
-            let synced = sync_with_directory(&file);
-            match synced {
-                // Already packed, or never loose: then whoever packed it has synced it.
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => {
-                    return Err(RepoError::Git {
-                        doing: format!("syncing {}", file.display()),
-                        cause: error.to_string(),
-                        transient: false,
-                    });
-                }
-                Ok(()) => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether `core.fsync` (or the older `core.fsyncObjectFiles`) covers loose objects, and references.
-    fn fsync_wanted(&self) -> (bool, bool) {
-        let old = self
-            .config("core.fsyncObjectFiles")
-            .is_some_and(|value| matches!(value.as_str(), "true" | "yes" | "on" | "1"));
-        let (mut loose, mut references) = (old, false);
-        for part in self.config("core.fsync").unwrap_or_default().split(',') {
-            let (on, name) = match part.trim().strip_prefix('-') {
-                Some(name) => (false, name),
-                None => (true, part.trim()),
-            };
-            match name {
-                "none" => (loose, references) = (false, false),
-                "loose-object" | "objects" => loose = on,
-                "reference" => references = on,
-                "all" | "committed" | "added" => (loose, references) = (on, on),
-                _ => {}
-            }
-        }
-        (loose, references)
-    }
-}
-
-fn sync_with_directory(file: &std::path::Path) -> std::io::Result<()> {
-    std::fs::File::open(file)?.sync_all()?;
-    match file.parent() {
-        Some(directory) => std::fs::File::open(directory)?.sync_all(),
-        None => Ok(()),
     }
 }

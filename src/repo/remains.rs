@@ -5,13 +5,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gix::lock::acquire::Fail;
-
 use super::open::{Repo, RepoError};
 use crate::id::ObjectId;
 
 /// A file that a writer has not touched for so long was left by one that died.
-const LEFT: Duration = Duration::from_secs(3600);
+pub(super) const LEFT: Duration = Duration::from_secs(3600);
 
 impl Repo {
     /// Empties the log of a reference of ours, under the lock of the reference: earlier values, which may hold what was forgotten,
@@ -20,8 +18,9 @@ impl Repo {
     /// # Errors
     /// When the lock is held, or the file system refuses.
     pub fn empty_log(&self, name: &str) -> Result<(), RepoError> {
-        /// As long as Git waits for the lock of a reference, and somewhat more.
-        const WAIT: Duration = Duration::from_millis(500);
+        /// Together as long as Git waits for the lock of a reference, and somewhat more.
+        const TRIES: usize = 50;
+        const PAUSE: Duration = Duration::from_millis(10);
         let log = self.common_dir().join("logs").join(name);
         if !log.is_file() {
             return Ok(());
@@ -31,13 +30,15 @@ impl Repo {
             cause,
             transient: false,
         };
-        let held = gix::lock::Marker::acquire_to_hold_resource(
-            self.common_dir().join(name),
-            Fail::AfterDurationWithBackoff(WAIT),
-            Some(self.common_dir().to_owned()),
-            0,
-        );
-        let held = held.map_err(|error| failed(error.to_string()))?;
+        let mut held = self.lock_reference(name);
+        for _ in 0..TRIES {
+            if !matches!(held, Err(RepoError::Locked { .. })) {
+                break;
+            }
+            std::thread::sleep(PAUSE);
+            held = self.lock_reference(name);
+        }
+        let held = held?;
         std::fs::write(&log, b"").map_err(|error| failed(error.to_string()))?;
         drop(held);
         Ok(())

@@ -2,10 +2,9 @@
 //!
 //! The operations lie in the files beside this one.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::journal;
-use super::wait::Wait;
 use crate::id::TreeId;
 use crate::repo::{Repo, RepoError};
 
@@ -36,6 +35,9 @@ pub enum StoreError {
     /// An id that names no look-up, or several.
     #[error("{0}")]
     NoSuch(String),
+    /// The records that a look-up read were replaced and cleaned away before it could be kept; asked again, it reads those that are there.
+    #[error("the records were replaced and cleaned away while they were read")]
+    Outrun,
     /// A stored look-up whose parts are missing or unreadable.
     #[error("look-up {id} is damaged: {cause}")]
     Damaged {
@@ -80,22 +82,20 @@ impl<'r> Store<'r> {
         &self,
         reference: &'static str,
     ) -> Result<Option<TreeId>, StoreError> {
-        let mut wait = Wait::new(Instant::now(), self.patience);
-        let (id, found) = loop {
-            let Some(id) = self.repo.reference(reference)? else {
-                return Ok(None);
-            };
-            match self.repo.kind(id)?.as_deref() {
-                Some("tree") => return Ok(Some(TreeId(id))),
-                Some(other) => break (id, format!("a {other}")),
-                None if journal::mend(self.repo).unwrap_or(false) => {}
-                // Taken by a clean-up that is under way: whoever wrote it writes it again.
-                None if self.repo.gc_is_running() && wait.once_more() => {}
-                None => break (id, "missing in this repository".to_owned()),
-            }
+        let Some(id) = self.repo.reference(reference)? else {
+            return Ok(None);
+        };
+        let kind = |repo: &Repo| repo.kind(id);
+        let found = match kind(self.repo) {
+            Ok(Some(kind)) if kind == "tree" => return Ok(Some(TreeId(id))),
+            Ok(Some(kind)) => format!("a {kind}"),
+            // Missing or damaged: the last writes are kept twice.
+            _ if journal::mend(self.repo).unwrap_or(false) => return Ok(Some(TreeId(id))),
+            Ok(None) => "missing in this repository".to_owned(),
+            Err(error) => format!("damaged: {error}"),
         };
         Err(StoreError::NoSuch(format!(
-            "{reference} has to point to a tree, but {id} is {found}\nhint: 'git fsck' tells what is lost, 'git update-ref -d {reference}' begins anew"
+            "{reference} has to point to a tree, but {id} is {found}\nhint: 'git score-context fsck --repair' mends what it can, 'git update-ref -d {reference}' begins anew"
         )))
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! The pins are tree entries, so that `git gc --prune=now` can never take away what a replay needs.
 
-use super::base::{ATTENTION, Store, StoreError};
+use super::base::{ATTENTION, RECORDS, Store, StoreError};
 use super::transaction::{self, replace_entry};
 use crate::id::{BlobId, RecordId, TreeId};
-use crate::record::{Attention, Time};
-use crate::repo::{Entry, Kind, Mode, Object, Repo, RepoError};
+use crate::record::{Attention, Inputs, Time};
+use crate::repo::{Entry, Kind, Mode, Object, Repo, RepoError, Take};
 
 /// What a look-up read, besides the record of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,10 @@ pub(super) struct Parts {
     pub corpus: Option<TreeId>,
 }
 
+/// So many bytes of a code tree that no branch holds are written anew for a look-up. A larger one is as safe as Git keeps what nothing
+/// refers to: for two weeks, unless told otherwise.
+const MOST_CODE: usize = 64 * 1024 * 1024;
+
 const RECORD: &str = "attention.json";
 const CORPUS: &str = "corpus";
 const CODE: &str = "code";
@@ -82,6 +86,7 @@ impl Store<'_> {
         let id = attention.inputs.id();
         let (day, name) = (now.day(), id.to_string());
         let bytes = attention.encode();
+        let corpus = attention.inputs.corpus;
         let kept = transaction::edit(self.repo, ATTENTION, self.patience, |root, written| {
             let repo = self.repo;
             // A look-up about a commit has that commit's clock, and may be asked again on another day.
@@ -90,49 +95,76 @@ impl Store<'_> {
             }
             let day_tree = child(repo, root, &day)?;
             let fan = child(repo, day_tree, &name[..2])?;
+            self.hold_pins(&attention.inputs, written)?;
             let folder = folder(repo, attention, &bytes, ground, written)?;
             let directory = |id: TreeId| Some((Mode::Directory, id.0));
             let fan = replace_entry(repo, fan, &name, directory(folder), written)?;
             let day_tree = replace_entry(repo, day_tree, &name[..2], directory(fan), written)?;
             let root = replace_entry(repo, root, &day, directory(day_tree), written)?;
             Ok((Some(root), id))
-        })?;
-        // While the records were at this corpus, whoever cleaned up saw it as reachable. Now that they have moved on, a clean-up that
-        // began before this look-up was there knows nothing that holds it.
-        let corpus = attention.inputs.corpus;
-        if self.corpus_id()? != corpus
-            && let Err(error) = self.settle_corpus(corpus)
-        {
-            self.drop_lookup(&day, &name)?;
-            return Err(error);
+        });
+        let kept = kept.map_err(|error| self.outrun(error, corpus))?;
+        // Other writers wait for the same lock, but Git itself may have moved what held the pins while they were put.
+        if !self.are_held(&attention.inputs)? {
+            let held = self.hold_again(&attention.inputs);
+            if let Err(error) = held {
+                self.drop_lookup(&day, &name)?;
+                return Err(self.outrun(error, corpus));
+            }
         }
         Ok(kept)
     }
 
-    /// Makes every object of a corpus outlive a clean-up that is under way.
-    fn settle_corpus(&self, corpus: TreeId) -> Result<(), StoreError> {
-        let repo = self.repo.reopen()?;
-        let tree = |id: TreeId| -> Result<Object, RepoError> {
-            Ok(Object {
-                id: id.0,
-                kind: Kind::Tree,
-                bytes: repo.tree_bytes(&repo.tree(id)?),
-            })
-        };
-        let mut objects = vec![tree(corpus)?];
-        for entry in repo.list(corpus)? {
-            objects.push(match entry.mode {
-                Mode::Directory => tree(TreeId(entry.id))?,
-                Mode::File | Mode::Symlink | Mode::Submodule => Object {
-                    id: entry.id,
-                    kind: Kind::Blob,
-                    bytes: repo
-                        .blob(BlobId(entry.id))?
-                        .ok_or_else(|| repo.missing_blob(entry.id))?,
-                },
-            });
+    /// Adds to a write those parts of the pinned trees that no reference surely holds. While the records are at the pinned corpus, and a
+    /// branch at the asked commit, whoever cleans up sees both. What was replaced meanwhile a clean-up may have seen as garbage.
+    fn hold_pins(&self, inputs: &Inputs, written: &mut Vec<Object>) -> Result<(), RepoError> {
+        let repo = self.repo;
+        let records = repo.reference(RECORDS)?.map(TreeId);
+        if records != Some(inputs.corpus) {
+            repo.take_below(inputs.corpus, records, &mut Take::all(written))?;
         }
-        Ok(repo.settle(&objects, ATTENTION)?)
+        if inputs.commit.is_some_and(|commit| !repo.is_held(commit)) {
+            let head = repo.head()?.commit;
+            let head = head.map(|head| repo.tree_of(head)).transpose()?;
+            repo.take_below(
+                inputs.code_tree,
+                head,
+                &mut Take::at_most(MOST_CODE, written),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Whether references hold the pinned trees, by themselves.
+    fn are_held(&self, inputs: &Inputs) -> Result<bool, RepoError> {
+        let records = self.repo.reference(RECORDS)?.map(TreeId);
+        let is_corpus_held = records == Some(inputs.corpus);
+        Ok(is_corpus_held && inputs.commit.is_none_or(|commit| self.repo.is_held(commit)))
+    }
+
+    /// Puts the pinned trees into a pack once more, after the look-up holds them, and makes sure that they are whole.
+    fn hold_again(&self, inputs: &Inputs) -> Result<(), StoreError> {
+        let repo = self.repo.reopen()?;
+        let mut written = Vec::new();
+        Store {
+            repo: &repo,
+            ..*self
+        }
+        .hold_pins(inputs, &mut written)?;
+        if !written.is_empty() {
+            repo.keep(&written, repo.durable_objects(false))?.release();
+        }
+        repo.has_tree_complete(inputs.corpus)?;
+        Ok(repo.has_tree_complete(inputs.code_tree)?)
+    }
+
+    /// A pin that a clean-up has taken since the records have moved on is no damage.
+    fn outrun(&self, error: StoreError, corpus: TreeId) -> StoreError {
+        let has_moved = self.corpus_id().is_ok_and(|now| now != corpus);
+        match error {
+            StoreError::Repo(RepoError::Missing { .. }) if has_moved => StoreError::Outrun,
+            error => error,
+        }
     }
 
     /// Takes a look-up out again: one that pins what is not there would stop the user's own `git gc`.
@@ -288,6 +320,45 @@ fn folder(
     ];
     let tree = repo.tree_bytes(&entries);
     Ok(TreeId(repo.write(Kind::Tree, tree, written)?))
+}
+
+/// Where the parts of a look-up are.
+pub(super) struct PartIds {
+    pub record: BlobId,
+    pub ground: BlobId,
+    pub corpus: TreeId,
+    pub code: TreeId,
+}
+
+/// The parts of a look-up; none where one is not named.
+pub(super) fn parts_of(repo: &Repo, stored: &Stored) -> Result<Option<PartIds>, RepoError> {
+    let entries = repo.tree(stored.tree)?;
+    let named = |name: &str, mode: Mode| {
+        let entry = entries.iter().find(|entry| entry.path == name);
+        entry
+            .filter(|entry| entry.mode == mode)
+            .map(|entry| entry.id)
+    };
+    let all = || {
+        Some(PartIds {
+            record: BlobId(named(RECORD, Mode::File)?),
+            ground: BlobId(named(GROUND, Mode::File)?),
+            corpus: TreeId(named(CORPUS, Mode::Directory)?),
+            code: TreeId(named(CODE, Mode::Directory)?),
+        })
+    };
+    Ok(all())
+}
+
+/// Whether something was forgotten in the look-up with this folder. One that cannot be read holds nothing that matters.
+pub(super) fn is_cut(repo: &Repo, tree: TreeId) -> Result<bool, RepoError> {
+    let entries = repo.tree(tree)?;
+    let record = entries.iter().find(|entry| entry.path == RECORD);
+    let bytes = record
+        .map(|entry| repo.blob(BlobId(entry.id)))
+        .transpose()?;
+    let attention = bytes.flatten().map(|bytes| Attention::decode(&bytes));
+    Ok(matches!(attention, Some(Ok(attention)) if !attention.removed.is_empty()))
 }
 
 /// The corpus that a look-up pins; none where that is damaged.

@@ -3,7 +3,7 @@
 //! In: encoded lines and ids. Out: the corpus as plain data, stored look-ups, receipts. Every write is a compare-and-swap with
 //! retry (`transaction.rs`) on a tree whose shape `layout.rs` knows; `corpus.rs` reads it, `view.rs` is what a look-up sees of it,
 //! `lookup.rs` keeps attention records with their pins, `erase.rs` and `sweep.rs` take records and look-ups out again, `foreign.rs` names what is not
-//! ours, `notes.rs` the notes that Git shows. Never asks the clock for anything that is stored.
+//! ours, `notes.rs` the notes that Git shows, `journal.rs` and `join.rs` bring back what was damaged or replaced by another program. Never asks the clock for anything that is stored.
 
 mod append;
 mod base;
@@ -14,11 +14,15 @@ mod follow;
 mod foreign;
 mod identity;
 mod index;
+mod join;
 mod journal;
+mod last;
 mod layout;
 mod lean;
 mod lookup;
 mod notes;
+mod repair;
+mod reunion;
 mod section;
 mod sweep;
 mod transaction;
@@ -29,7 +33,9 @@ pub use append::{Put, Receipt};
 pub use base::{ATTENTION, RECORDS, Store, StoreError};
 pub use corpus::{Broken, Corpus, Visible};
 pub use erase::Erasure;
+pub use last::{Event, Outcome};
 pub use lean::Lean;
 pub use lookup::{Lookup, Pins, Stored};
 pub use notes::{NOTES, Noted};
+pub use repair::Depth;
 pub use sweep::{Decide, Fate, Swept};

@@ -9,13 +9,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::base::StoreError;
+use super::join::join;
 use super::journal;
+use super::last::{Event, Last, Outcome};
+use super::notes::NOTES;
 use super::wait::Wait;
 use crate::id::{ObjectId, TreeId};
-use crate::repo::{Object, Repo, RepoError, Swap};
+use crate::repo::{KeptPack, Object, Repo, RepoError, Swap};
 
 /// How often a missing object is waited for before it counts as damage; a `gc` moves objects for moments only.
 const MOST_TRANSIENT: u32 = 10;
+
+/// The file that a writer locks, in our own folder.
+pub(super) const LOCK: &str = "lock";
 
 /// What becomes of a reference.
 #[derive(Clone, Copy, Debug)]
@@ -50,13 +56,19 @@ pub(super) fn change<T>(
     mut edit: impl FnMut(Option<ObjectId>, &mut Vec<Object>) -> Result<(New, T), RepoError>,
 ) -> Result<T, StoreError> {
     let begun = Instant::now();
-    let _lock = advisory_lock(repo, patience)?;
+    let lock = advisory_lock(repo, patience)?;
     let mut wait = Wait::new(begun, patience);
     let mut transient = 0;
     loop {
-        let tried = attempt(repo, reference, &mut wait, &mut edit);
+        let tried = attempt(repo, reference, &mut edit);
+        repo.drop_written();
         let cause = match tried {
-            Ok(Some(done)) => return Ok(done),
+            Ok(Some(done)) => {
+                if lock.is_some() {
+                    repo.gather_packs();
+                }
+                return Ok(done);
+            }
             Ok(None) => "another process moved it each time".to_owned(),
             Err(error @ RepoError::Locked { .. }) => error.to_string(),
             Err(
@@ -67,12 +79,12 @@ pub(super) fn change<T>(
                 transient += 1;
                 error.to_string()
             }
-            // A clean-up that nobody can see has taken it.
-            Err(error @ RepoError::Missing { .. }) if journal::mend(repo).unwrap_or(false) => {
+            // Something took or damaged it that nobody here knows of.
+            Err(error @ (RepoError::Missing { .. } | RepoError::Git { .. }))
+                if journal::mend(repo).unwrap_or(false) =>
+            {
                 error.to_string()
             }
-            // What a clean-up took from another writer, that one writes again when it is over.
-            Err(error @ RepoError::Missing { .. }) if repo.gc_is_running() => error.to_string(),
             Err(error) => return Err(write_error(repo, error)),
         };
         if !wait.once_more() {
@@ -89,30 +101,141 @@ pub(super) fn change<T>(
 fn attempt<T>(
     repo: &Repo,
     reference: &str,
-    wait: &mut Wait,
     edit: &mut impl FnMut(Option<ObjectId>, &mut Vec<Object>) -> Result<(New, T), RepoError>,
 ) -> Result<Option<T>, RepoError> {
     let old = repo.reference(reference)?;
+    let mut last = Last::read(repo);
+    if let Some(ours) = last.replaced(reference, old)
+        && take_back(repo, reference, ours, old, &mut last)?
+    {
+        return Ok(None);
+    }
     let mut written = Vec::new();
     let (new, done) = edit(old, &mut written)?;
     let swapped = match (old, new) {
         (_, New::Same) | (None, New::Gone) => return Ok(Some(done)),
         (Some(old), New::At(new)) if old == new => return Ok(Some(done)),
-        (old, New::At(new)) => {
-            journal::keep(repo, &written);
-            repo.swap(reference, old, new)?
+        (old, New::At(new)) => put(repo, reference, old, new, &written, &mut last)?,
+        (Some(old), New::Gone) => {
+            last.set(reference, Some(old), None);
+            last.write(repo);
+            repo.remove(reference, old)?
         }
-        (Some(old), New::Gone) => repo.remove(reference, old)?,
     };
-    if swapped == Swap::Moved {
-        return Ok(None);
+    Ok((swapped == Swap::Done).then_some(done))
+}
+
+/// Objects, then the reference that needs them; acknowledged means there.
+fn put(
+    repo: &Repo,
+    reference: &str,
+    old: Option<ObjectId>,
+    new: ObjectId,
+    written: &[Object],
+    last: &mut Last,
+) -> Result<Swap, RepoError> {
+    journal::keep(repo, reference, new, written);
+    last.set(reference, old, Some(new));
+    last.write(repo);
+    let size: usize = written.iter().map(|object| object.bytes.len()).sum();
+    let durable = repo.durable_objects(size > journal::MOST);
+    let keep = || match written.is_empty() {
+        true => Ok(None),
+        false => repo.keep(written, durable).map(Some),
+    };
+    let mut kept = keep()?;
+    let swapped = repo.swap(reference, old, new)?;
+    if swapped == Swap::Done {
+        last.set(reference, Some(new), Some(new));
+        last.write(repo);
+        // Only somebody who removes files by hand can have taken it.
+        if kept.as_ref().is_some_and(|kept| !kept.is_there()) {
+            kept = keep()?;
+        }
+        kept.into_iter().for_each(KeptPack::release);
     }
-    // Acknowledged means there, as a handle that has not seen the writing sees it. A `gc --prune=now` that began before the swap was
-    // seen to take an acknowledged tip; once it is over, what it took can be written again.
-    while repo.gc_is_running() && wait.once_more() {}
-    repo.settle(&written, reference)?;
-    repo.sync(&written, reference)?;
-    Ok(Some(done))
+    Ok(swapped)
+}
+
+/// Another program has put a value in the place of `ours`: both become one. Whether the reference was written.
+fn take_back(
+    repo: &Repo,
+    reference: &str,
+    ours: ObjectId,
+    theirs: Option<ObjectId>,
+    last: &mut Last,
+) -> Result<bool, RepoError> {
+    let mut written = Vec::new();
+    let is_there = |id: ObjectId| repo.tree(TreeId(id)).is_ok();
+    let (joined, outcome) = match theirs {
+        // Notes are derived; whatever is missing in them is made again.
+        _ if reference == NOTES => (theirs, None),
+        None => (None, Some(Outcome::Deleted)),
+        Some(theirs) if !is_there(theirs) && is_there(ours) => {
+            (Some(ours), Some(Outcome::Restored))
+        }
+        Some(theirs) => match join(repo, reference, TreeId(ours), TreeId(theirs), &mut written) {
+            Ok(TreeId(joined)) => (Some(joined), Some(Outcome::Joined)),
+            Err(RepoError::Missing { .. }) => {
+                written.clear();
+                (Some(theirs), Some(Outcome::Lost))
+            }
+            Err(error) => return Err(error),
+        },
+    };
+    if let Some(outcome) = outcome {
+        last.push(Event {
+            reference: reference.to_owned(),
+            before: ours,
+            outcome,
+        });
+    }
+    match joined {
+        Some(joined) if theirs != Some(joined) => {
+            put(repo, reference, theirs, joined, &written, last)?;
+            Ok(true)
+        }
+        _ => {
+            last.set(reference, theirs, theirs);
+            last.write(repo);
+            Ok(false)
+        }
+    }
+}
+
+/// A reference that holds no name any more gets the value that a writer here left last.
+pub(super) fn restore(
+    repo: &Repo,
+    reference: &'static str,
+    patience: Duration,
+) -> Result<bool, StoreError> {
+    let _lock = advisory_lock(repo, patience)?;
+    let mut last = Last::read(repo);
+    let before = last.value(reference);
+    let before = before.filter(|before| repo.tree(TreeId(*before)).is_ok());
+    let (Some(before), true) = (before, repo.reference(reference).is_err()) else {
+        return Ok(false);
+    };
+    repo.overwrite(reference, Some(before))?;
+    last.push(Event {
+        reference: reference.to_owned(),
+        before,
+        outcome: Outcome::Restored,
+    });
+    last.set(reference, Some(before), Some(before));
+    last.write(repo);
+    Ok(true)
+}
+
+/// What was not told yet; it is now.
+pub(super) fn take_events(repo: &Repo, patience: Duration) -> Result<Vec<Event>, StoreError> {
+    let _lock = advisory_lock(repo, patience)?;
+    let mut last = Last::read(repo);
+    let events = last.take_events();
+    if !events.is_empty() {
+        last.write(repo);
+    }
+    Ok(events)
 }
 
 /// Held while the file lives. None where the common dir cannot take a lock file, and where its holder keeps it for half of
@@ -134,7 +257,7 @@ fn advisory_lock(repo: &Repo, patience: Duration) -> Result<Option<File>, StoreE
             .open(&path);
         file.map_err(|error| StoreError::ReadOnly(format!("{}: {error}", path.display())))
     };
-    let (turnstile, lock) = (open("turnstile")?, open("lock")?);
+    let (turnstile, lock) = (open("turnstile")?, open(LOCK)?);
     match turnstile.try_lock().and_then(|()| lock.try_lock()) {
         Ok(()) => return Ok(Some(lock)),
         Err(TryLockError::WouldBlock) => {}

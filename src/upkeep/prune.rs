@@ -217,6 +217,9 @@ fn last_day(folder: &str) -> Option<String> {
 /// Caches that may hold what records say: whatever is derived and not of code.
 pub fn record_caches(repo: &Repo) -> Vec<PathBuf> {
     let mut caches = derived(repo);
+    // Not a cache, but it holds texts as well.
+    let journal = ["journal", "journal.old"].map(|name| repo.cache_dir().join(name));
+    caches.extend(journal.into_iter().filter(|path| path.exists()));
     caches.retain(|path| {
         let name = path.file_name().and_then(|name| name.to_str());
         name.is_none_or(|name| !name.starts_with("graph-") && !name.starts_with("facts-"))
@@ -225,9 +228,17 @@ pub fn record_caches(repo: &Repo) -> Vec<PathBuf> {
 }
 
 /// Everything in the common dir's `score-context` that is made again when it is missed: not the salt, not the locks, not the marks of
-/// what was ingested, which would only cost time.
+/// what was ingested, which would only cost time, and not the journal of the last writes.
 fn derived(repo: &Repo) -> Vec<PathBuf> {
-    const KEPT: [&str; 4] = ["salt", "lock", "turnstile", "seen"];
+    const KEPT: [&str; 7] = [
+        "salt",
+        "lock",
+        "turnstile",
+        "seen",
+        "packs",
+        "journal",
+        "journal.old",
+    ];
     let mut open = vec![repo.cache_dir()];
     let mut found = Vec::new();
     while let Some(folder) = open.pop() {

@@ -212,6 +212,8 @@ fn a_reference_to_nothing() {
     let id = string(&sandbox.json(&["query", "once"])["attention_id"]);
     let nowhere = "1".repeat(40);
     for reference in ["records", "attention"] {
+        sandbox.record(&format!("before {reference}"), &[]);
+        sandbox.run(&["query", reference]);
         let file = sandbox.path(&format!(".git/refs/score-local/{reference}"));
         let before = fs::read(&file).expect("it is there");
         fs::write(&file, format!("{nowhere}\n")).expect("written");
@@ -220,6 +222,18 @@ fn a_reference_to_nothing() {
         } else {
             &["replay", "--all"]
         };
+        // Whoever knows what was written last puts it back, and says so once.
+        let said = sandbox.run(command);
+        assert!(
+            said.err.contains("led nowhere") && said.err.contains(reference),
+            "{}",
+            said.err
+        );
+        assert_eq!(fs::read(&file).expect("it is there"), before);
+        assert!(!sandbox.run(command).err.contains("led nowhere"));
+
+        fs::write(&file, format!("{nowhere}\n")).expect("written");
+        sandbox.forget_last_write();
         assert_fatal(&sandbox.exits(128, command), &[&nowhere]);
         let said = sandbox.exits(1, &["fsck"]);
         assert!(
@@ -245,6 +259,7 @@ fn a_reference_to_nothing() {
         );
         for garbage in ["nonsense\n", "", "ref: refs/heads/main\n"] {
             fs::write(&file, garbage).expect("written");
+            sandbox.forget_last_write();
             let said = collect(sandbox.tool(command), None);
             assert!(
                 said.code == 128 && said.err.contains(reference),

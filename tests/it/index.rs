@@ -217,8 +217,7 @@ fn a_blob_that_is_gone_is_named_though_it_was_indexed() {
         .into_iter()
         .find(|(path, _)| path.ends_with(".jsonl"));
     let (path, (_, blob)) = segment.expect("there is a segment");
-    fs::remove_file(sandbox.path(&format!(".git/objects/{}/{}", &blob[..2], &blob[2..])))
-        .expect("removed");
+    sandbox.lose(&blob);
     let said = sandbox.run(&["query", "the cache", "--json", "--no-record"]);
     assert!(
         said.err.contains(&path) && said.err.contains("missing"),

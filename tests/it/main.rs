@@ -6,6 +6,7 @@ mod calibrate;
 mod cases;
 mod catch_up;
 mod choice;
+mod clean_ups;
 mod documents;
 mod errors;
 mod eval;

@@ -1,7 +1,8 @@
 //! What stands behind a reference, read and written with Git's own commands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::PathBuf;
 
 use super::said::{finish, finish_fed};
 use super::{RECORDS, Sandbox};
@@ -42,6 +43,37 @@ impl Sandbox {
         let tree = git("", &["write-tree"]);
         fs::remove_file(&index).expect("it was written");
         self.git(&["update-ref", reference, &tree]);
+        self.forget_last_write();
+    }
+
+    /// As if no writer had noted what it left: then no value is one that another program has put there.
+    pub fn forget_last_write(&self) {
+        drop(fs::write(self.path(".git/score-context/lock"), ""));
+    }
+
+    /// The packs that writers of ours have left, without the ending.
+    pub fn packs(&self) -> BTreeSet<PathBuf> {
+        let folder = fs::read_dir(self.path(".git/objects/pack"));
+        let entries = folder.into_iter().flatten().flatten();
+        let packs = entries.map(|entry| entry.path());
+        packs
+            .filter(|path| path.extension().is_some_and(|ending| ending == "pack"))
+            .map(|path| path.with_extension(""))
+            .collect()
+    }
+
+    /// Takes an object away wherever it stands, as a disk does that lost it.
+    #[track_caller]
+    pub fn lose(&self, object: &str) {
+        for pack in self.packs() {
+            let data = fs::read(pack.with_extension("pack")).expect("it is there");
+            for ending in ["idx", "rev", "pack"] {
+                drop(fs::remove_file(pack.with_extension(ending)));
+            }
+            self.git_fed(&data, &["unpack-objects", "-q"]);
+        }
+        let file = format!(".git/objects/{}/{}", &object[..2], &object[2..]);
+        fs::remove_file(self.path(&file)).expect("it was there");
     }
 
     /// Stores a blob; gives its name.
