@@ -77,44 +77,46 @@ impl Repo {
         Ok(())
     }
 
-    /// Whether `HEAD` or any reference of somebody else's leads to a commit. Says no where that would take long to tell, or cannot be read.
+    /// Whether `HEAD` or any reference of somebody else's leads to a commit. Says no where it cannot be read.
     pub fn is_held(&self, commit: CommitId) -> bool {
-        if self.head().is_ok_and(|head| head.commit == Some(commit)) {
+        let head = self.head().ok().and_then(|head| head.commit);
+        if head == Some(commit) {
             return true;
         }
         let Ok(time) = self.commit(commit).map(|commit| commit.time) else {
             return false;
         };
+        // The history of `HEAD` alone nearly always tells.
+        self.leads_to(
+            head.map(|head| theirs(head.0)).into_iter().collect(),
+            commit,
+            time,
+        ) || self.leads_to(self.tips(), commit, time)
+    }
+
+    /// What every reference but ours leads to.
+    fn tips(&self) -> Vec<gix::ObjectId> {
         let mut tips = Vec::new();
-        for mut reference in self
-            .git
-            .references()
-            .iter()
-            .flat_map(|all| all.all())
-            .flatten()
-            .flatten()
-        {
+        let references = self.git.references();
+        let all = references.iter().flat_map(|all| all.all());
+        for mut reference in all.flatten().flatten() {
             let name = reference.name().as_bstr().to_str_lossy().into_owned();
-            if name.starts_with("refs/score-local/") {
-                continue;
-            }
-            if let Ok(tip) = reference.peel_to_commit() {
+            if !name.starts_with("refs/score-local/")
+                && let Ok(tip) = reference.peel_to_commit()
+            {
                 tips.push(tip.id);
             }
         }
-        tips.extend(
-            self.head()
-                .ok()
-                .and_then(|head| head.commit)
-                .map(|head| theirs(head.0)),
-        );
-        let walk =
-            self.git
-                .rev_walk(tips)
-                .sorting(gix::revision::walk::Sorting::ByCommitTimeCutoff {
-                    order: Default::default(),
-                    seconds: time - SKEW,
-                });
+        tips
+    }
+
+    /// Whether the history of these commits has another one, of this date.
+    fn leads_to(&self, tips: Vec<gix::ObjectId>, commit: CommitId, time: i64) -> bool {
+        let sorting = gix::revision::walk::Sorting::ByCommitTimeCutoff {
+            order: Default::default(),
+            seconds: time - SKEW,
+        };
+        let walk = self.git.rev_walk(tips).sorting(sorting);
         let mut walked = walk.all().into_iter().flatten().flatten();
         walked.any(|info| own(&info.id) == commit.0)
     }

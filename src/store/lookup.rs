@@ -4,7 +4,7 @@
 
 use super::base::{ATTENTION, RECORDS, Store, StoreError};
 use super::transaction::{self, replace_entry};
-use crate::id::{BlobId, RecordId, TreeId};
+use crate::id::{BlobId, CommitId, RecordId, TreeId};
 use crate::record::{Attention, Inputs, Time};
 use crate::repo::{Entry, Kind, Mode, Object, Repo, RepoError, Take};
 
@@ -87,6 +87,7 @@ impl Store<'_> {
         let (day, name) = (now.day(), id.to_string());
         let bytes = attention.encode();
         let corpus = attention.inputs.corpus;
+        let head = self.repo.head()?.commit;
         let kept = transaction::edit(self.repo, ATTENTION, self.patience, |root, written| {
             let repo = self.repo;
             // A look-up about a commit has that commit's clock, and may be asked again on another day.
@@ -104,15 +105,36 @@ impl Store<'_> {
             Ok((Some(root), id))
         });
         let kept = kept.map_err(|error| self.outrun(error, corpus))?;
-        // Other writers wait for the same lock, but Git itself may have moved what held the pins while they were put.
-        if !self.are_held(&attention.inputs)? {
-            let held = self.hold_again(&attention.inputs);
-            if let Err(error) = held {
-                self.drop_lookup(&day, &name)?;
-                return Err(self.outrun(error, corpus));
-            }
+        if let Err(error) = self.verify_pins(&attention.inputs, head) {
+            self.drop_lookup(&day, &name)?;
+            return Err(self.outrun(error, corpus));
         }
         Ok(kept)
+    }
+
+    /// Whether a clean-up has taken a pin in the moment between the look at what holds it and the swap, if anything has moved since. Other
+    /// writers wait for the lock, but Git does not.
+    fn verify_pins(&self, inputs: &Inputs, head: Option<CommitId>) -> Result<(), StoreError> {
+        let has_head_moved = self.repo.head()?.commit != head;
+        if !has_head_moved && self.corpus_id()? == inputs.corpus {
+            return Ok(());
+        }
+        let repo = self.repo.reopen()?;
+        repo.has_tree_complete(inputs.corpus)?;
+        if !has_head_moved {
+            return Ok(());
+        }
+        // A clean-up that is under way may not have seen what held the code.
+        let store = Store {
+            repo: &repo,
+            ..*self
+        };
+        let mut written = Vec::new();
+        store.hold_code(inputs, &mut written)?;
+        if !written.is_empty() {
+            repo.keep(&written, repo.durable_objects(false))?.release();
+        }
+        Ok(repo.reopen()?.has_tree_complete(inputs.code_tree)?)
     }
 
     /// Adds to a write those parts of the pinned trees that no reference surely holds. While the records are at the pinned corpus, and a
@@ -123,6 +145,11 @@ impl Store<'_> {
         if records != Some(inputs.corpus) {
             repo.take_below(inputs.corpus, records, &mut Take::all(written))?;
         }
+        self.hold_code(inputs, written)
+    }
+
+    fn hold_code(&self, inputs: &Inputs, written: &mut Vec<Object>) -> Result<(), RepoError> {
+        let repo = self.repo;
         if inputs.commit.is_some_and(|commit| !repo.is_held(commit)) {
             let head = repo.head()?.commit;
             let head = head.map(|head| repo.tree_of(head)).transpose()?;
@@ -133,29 +160,6 @@ impl Store<'_> {
             )?;
         }
         Ok(())
-    }
-
-    /// Whether references hold the pinned trees, by themselves.
-    fn are_held(&self, inputs: &Inputs) -> Result<bool, RepoError> {
-        let records = self.repo.reference(RECORDS)?.map(TreeId);
-        let is_corpus_held = records == Some(inputs.corpus);
-        Ok(is_corpus_held && inputs.commit.is_none_or(|commit| self.repo.is_held(commit)))
-    }
-
-    /// Puts the pinned trees into a pack once more, after the look-up holds them, and makes sure that they are whole.
-    fn hold_again(&self, inputs: &Inputs) -> Result<(), StoreError> {
-        let repo = self.repo.reopen()?;
-        let mut written = Vec::new();
-        Store {
-            repo: &repo,
-            ..*self
-        }
-        .hold_pins(inputs, &mut written)?;
-        if !written.is_empty() {
-            repo.keep(&written, repo.durable_objects(false))?.release();
-        }
-        repo.has_tree_complete(inputs.corpus)?;
-        Ok(repo.has_tree_complete(inputs.code_tree)?)
     }
 
     /// A pin that a clean-up has taken since the records have moved on is no damage.
