@@ -127,7 +127,7 @@ fn step(context: &Context, number: usize, what: &str) -> anyhow::Result<()> {
 fn about_newest(repo: &Repo, head: CommitId) -> anyhow::Result<Query> {
     let mut commit = repo.commit(head)?;
     while let [first, _, ..] = commit.parents[..] {
-        if !repo.has(first.0) {
+        if !repo.has(first.0)? {
             break;
         }
         commit = repo.commit(first)?;
@@ -140,11 +140,11 @@ fn about_newest(repo: &Repo, head: CommitId) -> anyhow::Result<Query> {
     };
     let nodes = repo.changes(&commit)?.into_keys().take(100).collect();
     let mut query = Query::new(task, nodes);
-    query.at = commit
-        .parents
-        .first()
-        .copied()
-        .filter(|parent| repo.has(parent.0));
+    if let Some(parent) = commit.parents.first()
+        && repo.has(parent.0)?
+    {
+        query.at = Some(*parent);
+    }
     Ok(query)
 }
 

@@ -228,7 +228,7 @@ fn pending(
     ingest: &Ingest,
     marks: &[Mark],
 ) -> Result<(Vec<CommitId>, Vec<BTreeSet<CommitId>>), RepoError> {
-    let read = |mark: &Mark| mark.read(repo).unwrap_or_default();
+    let read = |mark: &Mark| Ok(mark.read(repo)?.unwrap_or_default());
     let nothing = BTreeSet::new();
     match ingest.scope {
         Scope::History => Ok((
@@ -237,7 +237,7 @@ fn pending(
         )),
         Scope::Range(from, to) => Ok((repo.unseen(&[to], &BTreeSet::from([from]))?, Vec::new())),
         Scope::From(tip) => {
-            let seens: Vec<_> = marks.iter().map(read).collect();
+            let seens: Vec<_> = marks.iter().map(read).collect::<Result<_, RepoError>>()?;
             // What any one source has not seen is taken with all of them: what the others know adds nothing.
             let mut order = BTreeSet::new();
             let mut longest = Vec::new();
@@ -254,7 +254,7 @@ fn pending(
             }
             Ok((longest, seens))
         }
-        Scope::Hook { tip, .. } => match Mark::Hooks.read(repo) {
+        Scope::Hook { tip, .. } => match Mark::Hooks.read(repo)? {
             Some(seen) => Ok((repo.unseen(&[tip], &seen)?, vec![seen])),
             // Without a mark (unborn at the installation, or deleted) a commit must not pay for the whole history.
             None => Ok((vec![tip], vec![nothing])),

@@ -114,7 +114,10 @@ fn news(
     read: &dyn Fn(TreeId) -> Result<Told, RepoError>,
 ) -> Result<Told, RepoError> {
     let mut told = read(commit.tree)?;
-    for parent in commit.parents.iter().filter(|parent| repo.has(parent.0)) {
+    for parent in &commit.parents {
+        if !repo.has(parent.0)? {
+            continue;
+        }
         let before = read(repo.tree_of(*parent)?)?;
         let known: BTreeSet<_> = before
             .said

@@ -70,8 +70,10 @@ pub(super) fn take(repo: &Repo, commit: &Commit, sources: &Sources) -> Result<Ta
 fn take_whole(repo: &Repo, commit: &Commit, sources: &Sources) -> Result<Taken, RepoError> {
     let message = trailer::parse(&commit.message);
     let mut taken = Taken::default();
-    let is_border =
-        !commit.parents.is_empty() && !commit.parents.iter().any(|parent| repo.has(parent.0));
+    let mut is_border = !commit.parents.is_empty();
+    for parent in &commit.parents {
+        is_border &= !repo.has(parent.0)?;
+    }
     if is_border {
         // What it changed is not known; taken now, it would stand beside itself after a deeper fetch.
         let why = "at the border of a shallow clone, so what it changed is not known";

@@ -60,9 +60,12 @@ pub fn follow(
         let mut by_new: BTreeMap<CommitId, Vec<&Anchor>> = BTreeMap::new();
         for (_, anchor) in stands {
             let Some(old) = anchor.commit else { continue };
-            let Some(new) = rewritten.get(&old).filter(|new| repo.has(new.0)) else {
+            let Some(new) = rewritten.get(&old) else {
                 continue;
             };
+            if !repo.has(new.0)? {
+                continue;
+            }
             by_new.entry(*new).or_default().push(anchor);
             moved.old.insert(old);
         }

@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::id::{CommitId, RecordId};
-use crate::repo::Repo;
+use crate::repo::{Repo, RepoError};
 use crate::store::RECORDS;
 
 /// What the first line of a mark in a shallow history begins with.
@@ -49,13 +49,21 @@ impl Mark {
     }
 
     /// The tips; none when there is no mark.
-    pub(super) fn read(self, repo: &Repo) -> Option<BTreeSet<CommitId>> {
+    ///
+    /// # Errors
+    /// When the machine would not read it: without its mark a hook would pass over commits for good.
+    pub(super) fn read(self, repo: &Repo) -> Result<Option<BTreeSet<CommitId>>, RepoError> {
         // Whoever has removed the records wants to have them again. The hooks' mark says where they begin, also in an empty memory.
-        if self != Mark::Hooks && repo.reference(RECORDS).ok().flatten().is_none() {
-            return None;
+        if self != Mark::Hooks && repo.reference(RECORDS)?.is_none() {
+            return Ok(None);
         }
-        let text = fs::read_to_string(self.path(repo)).ok()?;
-        folded(text.strip_prefix(&border(repo))?)
+        let Some(bytes) = repo.state_file(&self.path(repo))? else {
+            return Ok(None);
+        };
+        let border = border(repo)?;
+        let text = String::from_utf8(bytes).ok();
+        let tips = text.as_ref().and_then(|text| text.strip_prefix(&border));
+        Ok(tips.and_then(folded))
     }
 }
 
@@ -63,7 +71,8 @@ impl Mark {
 pub fn set_mark(repo: &Repo, mark: Mark, tips: &BTreeSet<CommitId>) {
     let path = mark.path(repo);
     let tips: String = tips.iter().map(|tip| format!("{tip}\n")).collect();
-    let text = border(repo) + &tips;
+    let Ok(border) = border(repo) else { return };
+    let text = border + &tips;
     let write = || -> std::io::Result<()> {
         let directory = path.parent().expect("a mark lies in a directory");
         fs::create_dir_all(directory)?;
@@ -107,7 +116,10 @@ pub(super) fn move_mark(
     const LONGEST: u64 = 4096;
     let append = || -> std::io::Result<bool> {
         let mut file = fs::OpenOptions::new().append(true).open(mark.path(repo))?;
-        if taken.len() > 8 || file.metadata()?.len() > LONGEST || mark.read(repo).is_none() {
+        if taken.len() > 8
+            || file.metadata()?.len() > LONGEST
+            || !matches!(mark.read(repo), Ok(Some(_)))
+        {
             return Ok(false);
         }
         let mut lines = String::new();
@@ -128,13 +140,13 @@ pub(super) fn move_mark(
 
 /// Where history ended when the mark was set: what a deeper fetch brings lies behind the tips and was never seen. Empty where it is
 /// whole.
-fn border(repo: &Repo) -> String {
-    let commits = repo.border();
+fn border(repo: &Repo) -> Result<String, RepoError> {
+    let commits = repo.border()?;
     let digest = RecordId::of(format!("{commits:?}").as_bytes());
-    match commits.is_empty() {
+    Ok(match commits.is_empty() {
         true => String::new(),
         false => format!("{BORDER}{digest}\n"),
-    }
+    })
 }
 
 /// The mark after these commits were taken: what was seen and what was taken, without tips that a taken commit descends from.

@@ -45,7 +45,7 @@ impl Repo {
     /// looked at: each costs a version of the file.
     ///
     /// # Errors
-    /// When a commit or a tree is missing or damaged.
+    /// When a commit or a tree is missing or damaged, or the machine would not read a version.
     pub fn blame(
         &self,
         window: &Window,
@@ -160,6 +160,7 @@ impl Repo {
         Ok(match self.blob(id) {
             Ok(Some(bytes)) if bytes.len() > MOST_BYTES => Version::TooLarge,
             Ok(Some(bytes)) => Version::Here(id, bytes),
+            Err(error) if error.is_machine() => return Err(error),
             Ok(None) | Err(_) => Version::Unknown,
         })
     }

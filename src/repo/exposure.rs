@@ -4,7 +4,7 @@
 
 use gix::bstr::ByteSlice;
 
-use super::open::{Repo, RepoError, own};
+use super::open::{Repo, RepoError};
 use crate::id::ObjectId;
 
 /// What a remote fetches or pushes of its own accord.
@@ -74,7 +74,6 @@ impl Repo {
     /// # Errors
     /// When the references cannot be read.
     pub fn copies_of(&self, private: &[&str]) -> Result<Vec<String>, RepoError> {
-        let reading = |error: &gix::Error| RepoError::git("reading the references", error);
         let mut targets: Vec<ObjectId> = Vec::new();
         for name in private {
             targets.extend(self.reference(name)?);
@@ -83,17 +82,14 @@ impl Repo {
             .iter()
             .filter_map(|name| name.strip_prefix("refs"))
             .collect();
-        let references = self.git.references().map_err(|error| reading(&error))?;
         let mut copies = Vec::new();
-        for reference in references.all().map_err(|error| reading(&error))?.flatten() {
-            let name = reference.name().as_bstr().to_str_lossy().into_owned();
-            if private.contains(&name.as_str()) {
+        for named in self.names("refs/")? {
+            if private.contains(&named.name.as_str()) {
                 continue;
             }
-            let target = reference.target().try_id().map(own);
-            let is_same = target.is_some_and(|target| targets.contains(&target));
-            if is_same || endings.iter().any(|ending| name.ends_with(ending)) {
-                copies.push(name);
+            let is_same = named.id.is_some_and(|target| targets.contains(&target));
+            if is_same || endings.iter().any(|ending| named.name.ends_with(ending)) {
+                copies.push(named.name);
             }
         }
         copies.sort();

@@ -37,20 +37,26 @@ pub struct Change {
 impl Repo {
     /// The header lines of a commit that history is made of.
     pub(super) fn header(&self, id: CommitId) -> Result<Header, RepoError> {
-        let object = self
-            .git
-            .try_find_object(theirs(id.0))
-            .map_err(|error| RepoError::git(format!("reading commit {id}"), &error))?
-            .ok_or_else(|| self.missing("commit", id.0))?;
+        let doing = || format!("reading commit {id}");
+        let find = |git: &gix::Repository| {
+            let found = git.try_find_object(theirs(id.0));
+            let found = found.map_err(|error| RepoError::read(doing(), &error))?;
+            Ok(found.map(|mut object| (object.kind, std::mem::take(&mut object.data))))
+        };
+        let found = match find(&self.git)? {
+            None => self.once_more(&doing, id.0, find)?,
+            found => found,
+        };
+        let (kind, data) = found.ok_or_else(|| self.missing("commit", id.0))?;
         let damaged = |cause: &str| RepoError::Git {
             doing: format!("reading commit {id}"),
             cause: cause.to_owned(),
             transient: false,
         };
-        if object.kind != gix::objs::Kind::Commit {
-            return Err(damaged(&format!("it is a {}", object.kind)));
+        if kind != gix::objs::Kind::Commit {
+            return Err(damaged(&format!("it is a {kind}")));
         }
-        Header::parse(&object.data).ok_or_else(|| damaged("it names no tree"))
+        Header::parse(&data).ok_or_else(|| damaged("it names no tree"))
     }
 
     /// The facts of one commit.
@@ -76,7 +82,7 @@ impl Repo {
         let mut all: Option<BTreeMap<String, Change>> = None;
         for parent in &commit.parents {
             // At the border of a shallow clone there is nothing to compare with.
-            if !self.has(parent.0) {
+            if !self.has(parent.0)? {
                 continue;
             }
             let changes = self.diff(Some(self.tree_of(*parent)?), commit.tree)?;
@@ -105,11 +111,9 @@ impl Repo {
         new: TreeId,
     ) -> Result<BTreeMap<String, Change>, RepoError> {
         let read = |id: TreeId| -> Result<Vec<u8>, RepoError> {
-            let mut tree = self
-                .raw
-                .find_tree(theirs(id.0))
-                .map_err(|_| self.missing("tree", id.0))?;
-            Ok(std::mem::take(&mut tree.data))
+            let mut bytes = Vec::new();
+            self.raw_tree(id, &mut bytes)?;
+            Ok(bytes)
         };
         let old = old.map(read).transpose()?.unwrap_or_default();
         let new = read(new)?;
@@ -122,10 +126,18 @@ impl Repo {
             &self.raw.objects,
             &mut recorder,
         )
-        .map_err(|error| RepoError::Git {
-            doing: "comparing two trees".into(),
-            cause: error.to_string(),
-            transient: true,
+        .map_err(|error| {
+            let (doing, cause) = ("comparing two trees".to_owned(), error.to_string());
+            let read = match &error {
+                gix::diff::tree::Error::Failure(error) => Some(RepoError::read(&*doing, error)),
+                gix::diff::tree::Error::Cancelled => None,
+            };
+            read.filter(RepoError::is_machine)
+                .unwrap_or(RepoError::Git {
+                    doing,
+                    cause,
+                    transient: true,
+                })
         })?;
         let mut changes = BTreeMap::new();
         for record in recorder.records {
@@ -197,7 +209,7 @@ impl Repo {
     /// # Errors
     /// When a commit is missing or damaged.
     pub fn ancestors(&self, tip: CommitId) -> Result<BTreeSet<CommitId>, RepoError> {
-        if !self.has(tip.0) {
+        if !self.has(tip.0)? {
             return Err(self.missing("commit", tip.0));
         }
         // The library uses a commit-graph file where there is one, but gives up at a commit that it finds malformed.
@@ -238,8 +250,10 @@ impl Repo {
         for tip in tips {
             walk.reach(self, *tip, false)?;
         }
-        for tip in seen.iter().filter(|tip| self.has(tip.0)) {
-            walk.reach(self, *tip, true)?;
+        for tip in seen {
+            if self.has(tip.0)? {
+                walk.reach(self, *tip, true)?;
+            }
         }
         // As `git rev-list tip ^seen`: newest first, painting what is seen, until only painted commits wait.
         while walk.wanted_waiting > 0 {
@@ -361,7 +375,7 @@ impl Repo {
     /// Committer date and parents; none beyond the border of a shallow clone.
     fn links(&self, id: CommitId) -> Result<Option<(i64, Vec<CommitId>)>, RepoError> {
         match self.header(id) {
-            Err(RepoError::Missing { .. }) if self.is_shallow() => Ok(None),
+            Err(RepoError::Missing { .. }) if self.is_shallow()? => Ok(None),
             header => header.map(|header| Some((header.time, header.parents))),
         }
     }
@@ -371,18 +385,10 @@ impl Repo {
     /// # Errors
     /// When the references cannot be read.
     pub fn all_tips(&self) -> Result<Vec<CommitId>, RepoError> {
-        let reading = |error: &gix::Error| RepoError::git("reading the references", error);
-        let references = self.git.references().map_err(|error| reading(&error))?;
         let mut tips = BTreeSet::new();
         for prefix in ["refs/heads/", "refs/remotes/", "refs/tags/"] {
-            let some = references
-                .prefixed(prefix)
-                .map_err(|error| reading(&error))?;
-            for mut reference in some.flatten() {
-                // A tag may name a tree or a blob, and a remote HEAD may point nowhere: neither is a tip.
-                if let Ok(commit) = reference.peel_to_commit() {
-                    tips.insert(CommitId(own(&commit.id)));
-                }
+            for named in self.names(prefix)? {
+                tips.extend(self.tip(&named)?);
             }
         }
         Ok(tips.into_iter().collect())

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use gix::bstr::{BString, ByteSlice};
 
+use super::absent::is_there;
 use super::open::{Repo, RepoError, own};
 use crate::id::TreeId;
 
@@ -24,7 +25,16 @@ impl Repo {
         let index = repo
             .git
             .index_or_empty()
-            .map_err(|error| RepoError::git("reading the index", &error))?;
+            .map_err(|error| RepoError::read("reading the index", &error))?;
+        // The library takes an index whose state cannot be asked for as one that is not there.
+        let file = repo.git.index_path();
+        if index.entries().is_empty() && is_there(&file)? {
+            let read = repo.git.open_index();
+            let read = read.map_err(|error| RepoError::read("reading the index", &error))?;
+            if !read.entries().is_empty() {
+                return Err(reading(format!("{} cannot be read", file.display())));
+            }
+        }
         let mut directories: BTreeMap<BString, Vec<gix::objs::tree::Entry>> = BTreeMap::new();
         directories.insert(BString::default(), Vec::new());
         for entry in index.entries() {

@@ -57,7 +57,7 @@ impl Repo {
     pub fn keep(&self, objects: &[Object], durable: Durable) -> Result<KeptPack, RepoError> {
         let encoded = pack::encode(self.hash(), &pack::entries(objects));
         let kept = self.keep_encoded(&encoded, durable);
-        kept.map_err(|error| RepoError::io("writing to the object store", &error))
+        kept.map_err(|error| RepoError::write("writing to the object store", &error))
     }
 
     pub(super) fn keep_encoded(&self, pack: &Encoded, durable: Durable) -> io::Result<KeptPack> {

@@ -33,7 +33,7 @@ impl Repo {
         let taken = self.take_lock(name);
         taken.map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => self.locked(name),
-            _ => RepoError::io(format!("locking {name}"), &error),
+            _ => RepoError::write(format!("locking {name}"), &error),
         })
     }
 

@@ -4,6 +4,7 @@
 //! Reads the index only where it is asked for what is staged. Never writes the index, the work tree, `HEAD` or a branch, and never
 //! fetches a missing object.
 
+mod absent;
 mod blame;
 mod config;
 mod exposure;

@@ -3,7 +3,7 @@
 //! A missing object is never fetched; where a partial clone may lack it, the answer is `None`.
 
 use gix::bstr::ByteSlice;
-use gix::objs::Find;
+use gix::objs::Find as _;
 
 use super::open::{Repo, RepoError, own, theirs};
 use crate::id::{BlobId, CommitId, ObjectId, TreeId};
@@ -65,18 +65,18 @@ impl Repo {
     /// The content of a blob; none when it is not here.
     ///
     /// # Errors
-    /// When it is damaged or no blob.
+    /// When it is damaged or no blob, or the machine would not read it.
     pub fn blob(&self, id: BlobId) -> Result<Option<Vec<u8>>, RepoError> {
         let mut bytes = Vec::new();
-        match self.raw.objects.try_find(&theirs(id.0), &mut bytes) {
-            Ok(Some(data)) if data.kind == gix::objs::Kind::Blob => Ok(Some(bytes)),
-            Ok(Some(data)) => Err(RepoError::Git {
-                doing: format!("reading blob {id}"),
-                cause: format!("it is a {}", data.kind),
+        let doing = || format!("reading blob {id}");
+        match self.find(doing, id.0, &mut bytes).map_err(moved)? {
+            Some(gix::objs::Kind::Blob) => Ok(Some(bytes)),
+            Some(kind) => Err(RepoError::Git {
+                doing: doing(),
+                cause: format!("it is a {kind}"),
                 transient: false,
             }),
-            Ok(None) => Ok(None),
-            Err(error) => Err(damaged("blob", id.0, &error)),
+            None => Ok(None),
         }
     }
 
@@ -85,16 +85,16 @@ impl Repo {
     /// # Errors
     /// When it is damaged.
     pub fn blob_size(&self, id: BlobId) -> Result<Option<u64>, RepoError> {
-        let header = self
-            .raw
-            .try_find_header(theirs(id.0))
-            .map_err(|error| RepoError::git(format!("reading blob {id}"), &error))?;
-        Ok(header.map(|header| header.size()))
+        Ok(self.size_and_kind(id.0)?.map(|(_, size)| size))
     }
 
     /// Whether the object is here.
-    pub fn has(&self, id: ObjectId) -> bool {
-        self.raw.has_object(theirs(id))
+    ///
+    /// # Errors
+    /// When the machine would not say.
+    pub fn has(&self, id: ObjectId) -> Result<bool, RepoError> {
+        let is_here = self.raw.has_object(theirs(id));
+        Ok(is_here || self.size_and_kind(id)?.is_some())
     }
 
     /// The entries of one tree, in Git's order, `path` being the name.
@@ -182,11 +182,7 @@ impl Repo {
     /// # Errors
     /// When it is damaged.
     pub fn kind(&self, id: ObjectId) -> Result<Option<String>, RepoError> {
-        let header = self
-            .raw
-            .try_find_header(theirs(id))
-            .map_err(|error| RepoError::git(format!("reading {id}"), &error))?;
-        Ok(header.map(|header| header.kind().to_string()))
+        Ok(self.size_and_kind(id)?.map(|(kind, _)| kind.to_string()))
     }
 
     /// Names an object, and keeps it in `written` to be put into a pack ([`Repo::keep`]); until then it can be read through this handle
@@ -269,7 +265,7 @@ impl Repo {
         bytes
     }
 
-    fn raw_tree<'a>(
+    pub(super) fn raw_tree<'a>(
         &self,
         id: TreeId,
         bytes: &'a mut Vec<u8>,
@@ -278,13 +274,8 @@ impl Repo {
         if id == self.empty_tree() {
             return Ok(Vec::new());
         }
-        let found = self
-            .raw
-            .objects
-            .try_find(&theirs(id.0), bytes)
-            .map_err(|error| damaged("tree", id.0, &error))?
-            .map(|data| data.kind);
-        match found {
+        let doing = || format!("reading tree {id}");
+        match self.find(doing, id.0, bytes).map_err(moved)? {
             Some(gix::objs::Kind::Tree) => {}
             Some(kind) => {
                 return Err(RepoError::Git {
@@ -308,7 +299,7 @@ impl Repo {
         let is_partial = self.is_partial();
         for entry in self.list(root)? {
             let is_blob = matches!(entry.mode, Mode::File | Mode::Symlink);
-            if is_blob && !is_partial && !self.has(entry.id) {
+            if is_blob && !is_partial && !self.has(entry.id)? {
                 return Err(self.missing("blob", entry.id));
             }
         }
@@ -334,6 +325,18 @@ fn theirs_kind(kind: Kind) -> gix::objs::Kind {
         Kind::Blob => gix::objs::Kind::Blob,
         Kind::Tree => gix::objs::Kind::Tree,
         Kind::Commit => gix::objs::Kind::Commit,
+    }
+}
+
+/// A packed object that cannot be read may just have been moved by a repack.
+fn moved(error: RepoError) -> RepoError {
+    match error {
+        RepoError::Git { doing, cause, .. } => RepoError::Git {
+            doing,
+            cause,
+            transient: true,
+        },
+        error => error,
     }
 }
 

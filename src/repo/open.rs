@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gix::bstr::ByteSlice;
 
+use super::absent::{Indices, is_there};
 use super::gate;
 use crate::id::{CommitId, ObjectId, TreeId};
 
@@ -44,6 +45,15 @@ pub enum RepoError {
         /// How old it is, in seconds, where that can be seen.
         seconds: Option<u64>,
     },
+    /// The machine would not let us read: no more file handles or memory, a disk that fails, no permission. Nothing is known then of
+    /// what was to be read, and whatever hangs on it must not be answered, nor stored.
+    #[error("{doing}: {cause}")]
+    Machine {
+        /// What was being done.
+        doing: String,
+        /// The causes, outermost first; the system's own words last.
+        cause: String,
+    },
     /// Anything else that Git's data or the file system brings.
     #[error("{doing}: {cause}")]
     Git {
@@ -65,7 +75,8 @@ fn age(seconds: &Option<u64>) -> String {
 }
 
 impl RepoError {
-    pub(super) fn io(doing: impl Into<String>, error: &std::io::Error) -> Self {
+    /// The system's answer to writing a file.
+    pub(super) fn write(doing: impl Into<String>, error: &std::io::Error) -> Self {
         Self::Git {
             doing: doing.into(),
             cause: error.to_string(),
@@ -81,6 +92,52 @@ impl RepoError {
             transient: error.is_retryable() || error.is_not_found() || is_io_not_found(error),
         }
     }
+
+    /// The same for what was only read: an error of the machine is told from damage.
+    pub(super) fn read(doing: impl Into<String>, error: &gix::Error) -> Self {
+        let mut all = error.iter_errors();
+        let is_machine = all.any(|error| {
+            let error = error.downcast_ref::<std::io::Error>();
+            error.is_some_and(is_of_machine)
+        });
+        match Self::git(doing, error) {
+            Self::Git { doing, cause, .. } if is_machine => Self::Machine { doing, cause },
+            error => error,
+        }
+    }
+
+    /// The system's answer to reading a file.
+    pub(super) fn io(path: &Path, error: &std::io::Error) -> Self {
+        Self::Machine {
+            doing: format!("reading {}", path.display()),
+            cause: error.to_string(),
+        }
+    }
+
+    /// Whether the machine is at fault, so that nothing is known of what was to be read. What is damaged or missing is skipped and named;
+    /// after this a command ends.
+    pub fn is_machine(&self) -> bool {
+        matches!(self, Self::Machine { .. })
+    }
+
+    /// What is to be named and passed over.
+    ///
+    /// # Errors
+    /// The error itself, when the machine is at fault.
+    pub fn damage(self) -> Result<Self, Self> {
+        if self.is_machine() {
+            Err(self)
+        } else {
+            Ok(self)
+        }
+    }
+}
+
+/// Whether the system itself refused, and not because there is nothing, or something else, in the place.
+pub(super) fn is_of_machine(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+    let is_about_the_place = matches!(error.kind(), NotFound | NotADirectory | IsADirectory);
+    error.raw_os_error().is_some() && !is_about_the_place
 }
 
 /// A `gc` removes an empty `objects/xx` between our making it and renaming into it.
@@ -105,6 +162,8 @@ pub struct Repo {
     pub(super) git: gix::Repository,
     /// For trees and blobs, as they are named: what is kept by the id of a tree must not change when somebody replaces it.
     pub(super) raw: gix::Repository,
+    /// See there.
+    pub(super) indices: Indices,
     common_dir: PathBuf,
     prefix: String,
 }
@@ -157,6 +216,7 @@ impl Repo {
         Ok(Self {
             git,
             raw,
+            indices: Indices::default(),
             common_dir,
             prefix,
         })
@@ -168,11 +228,12 @@ impl Repo {
     /// When it cannot be opened any more.
     pub fn reopen(&self) -> Result<Self, RepoError> {
         let git = gix::open_opts(self.git.git_dir(), self.git.open_options().clone())
-            .map_err(|error| RepoError::git("opening the repository again", &error))?;
+            .map_err(|error| RepoError::read("opening the repository again", &error))?;
         let (git, raw) = both(git);
         Ok(Self {
             git,
             raw,
+            indices: Indices::default(),
             common_dir: self.common_dir.clone(),
             prefix: self.prefix.clone(),
         })
@@ -252,15 +313,37 @@ impl Repo {
     }
 
     /// Whether history ends early.
-    pub fn is_shallow(&self) -> bool {
-        self.git.is_shallow().unwrap_or(false)
+    ///
+    /// # Errors
+    /// When the file that says it cannot be read.
+    pub fn is_shallow(&self) -> Result<bool, RepoError> {
+        Ok(!self.border()?.is_empty())
     }
 
     /// The commits at which a shallow history ends, sorted; none where it is whole.
-    pub fn border(&self) -> Vec<CommitId> {
-        let commits = self.git.shallow_commits().ok().flatten();
-        let commits = commits.iter().flat_map(|commits| commits.iter());
-        commits.map(|id| CommitId(own(id))).collect()
+    ///
+    /// # Errors
+    /// When the file that says it cannot be read.
+    pub fn border(&self) -> Result<Vec<CommitId>, RepoError> {
+        let reading = |error: &gix::Error| RepoError::read("reading where history ends", error);
+        let commits = self
+            .git
+            .shallow_commits()
+            .map_err(|error| reading(&error))?;
+        let Some(commits) = commits else {
+            let file = self.git.shallow_file().map_err(|error| reading(&error))?;
+            // An empty one says nothing.
+            return match is_there(&file)?
+                && std::fs::metadata(&file).is_ok_and(|meta| meta.len() > 0)
+            {
+                true => Err(RepoError::Machine {
+                    doing: "reading where history ends".into(),
+                    cause: format!("{} cannot be read", file.display()),
+                }),
+                false => Ok(Vec::new()),
+            };
+        };
+        Ok(commits.iter().map(|id| CommitId(own(id))).collect())
     }
 
     /// A text from the configuration.
@@ -303,15 +386,18 @@ impl Repo {
         let head = self
             .git
             .head()
-            .map_err(|error| RepoError::git("reading HEAD", &error))?;
+            .map_err(|error| RepoError::read("reading HEAD", &error))?;
         let branch = head
             .referent_name()
             .map(|name| name.shorten().to_str_lossy().into_owned());
         let mut head = head;
         let commit = head
             .try_peel_to_id()
-            .map_err(|error| RepoError::git("reading HEAD", &error))?
+            .map_err(|error| RepoError::read("reading HEAD", &error))?
             .map(|id| CommitId(own(&id)));
+        if let (None, Some(name)) = (commit, head.referent_name()) {
+            self.ensure_absent(&name.as_bstr().to_str_lossy())?;
+        }
         Ok(Head { commit, branch })
     }
 
@@ -324,17 +410,21 @@ impl Repo {
             rev: rev.to_owned(),
             why,
         };
+        let failed = |why: String, error: &gix::Error| {
+            let read = RepoError::read(format!("looking for revision '{rev}'"), error);
+            if read.is_machine() { read } else { bad(why) }
+        };
         if rev.is_empty() || rev.starts_with('-') {
             return Err(bad("not a revision".into()));
         }
         let id = self
             .git
             .rev_parse_single(rev)
-            .map_err(|error| bad(error.probable_cause().to_string()))?;
+            .map_err(|error| failed(error.probable_cause().to_string(), &error))?;
         let object = id
             .object()
             .and_then(|object| object.peel_to_kind(gix::objs::Kind::Commit))
-            .map_err(|_| bad("it does not name a commit".into()))?;
+            .map_err(|error| failed("it does not name a commit".into(), &error))?;
         Ok(CommitId(own(&object.id)))
     }
 
@@ -351,6 +441,7 @@ impl Shared {
         Repo {
             git,
             raw,
+            indices: Indices::default(),
             common_dir: self.common_dir.clone(),
             prefix: self.prefix.clone(),
         }
@@ -378,6 +469,10 @@ pub(super) fn theirs(id: ObjectId) -> gix::ObjectId {
 }
 
 fn open_error(dir: &Path, git_dir: Option<&Path>, error: &gix::Error) -> RepoError {
+    let read = RepoError::read("opening the repository", error);
+    if read.is_machine() {
+        return read;
+    }
     if let Some(git_dir) = git_dir {
         return RepoError::Refused(format!(
             "GIT_DIR names '{}', which is not a git repository",
@@ -387,7 +482,7 @@ fn open_error(dir: &Path, git_dir: Option<&Path>, error: &gix::Error) -> RepoErr
     if error.is_not_found() {
         return RepoError::NotFound(dir.to_owned());
     }
-    RepoError::git("opening the repository", error)
+    read
 }
 
 /// `dir` below `top`, with `/` and a trailing one; empty at the top, outside, inside the git directory, and in a bare repository.

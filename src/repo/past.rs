@@ -93,7 +93,7 @@ impl Past {
         most: usize,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<Window, RepoError> {
-        self.border = repo.border().into_iter().collect();
+        self.border = repo.border()?.into_iter().collect();
         self.known.retain(|id, _| !self.border.contains(id));
         let mut window = Window::default();
         let mut seen = HashSet::from([tip]);
@@ -218,11 +218,8 @@ impl Past {
 
 /// Whether somebody replaced an object: then a commit may have other parents than it names.
 fn has_replacements(repo: &Repo) -> bool {
-    let Ok(references) = repo.git.references() else {
-        return true;
-    };
-    let replacing = references.prefixed("refs/replace/");
-    replacing.is_ok_and(|mut found| found.next().is_some())
+    let mut replaced = repo.git.objects.store_ref().replacements();
+    replaced.next().is_some()
 }
 
 fn file(repo: &Repo) -> std::path::PathBuf {

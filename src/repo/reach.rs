@@ -4,9 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use gix::bstr::ByteSlice;
-
-use super::open::{Repo, RepoError, own, theirs};
+use super::absent::entries;
+use super::open::{Repo, RepoError, is_of_machine, own, theirs};
 use crate::id::{CommitId, TreeId};
 
 /// References of ours, which lead to no commit of anybody's.
@@ -18,18 +17,11 @@ impl Repo {
     /// # Errors
     /// When references or commits cannot be read.
     pub fn reachable(&self) -> Result<BTreeSet<CommitId>, RepoError> {
-        let reading = |error: &gix::Error| RepoError::git("reading the references", error);
-        let references = self.git.references().map_err(|error| reading(&error))?;
-        let mut tips: BTreeSet<CommitId> = self.heads().into_iter().collect();
+        let mut tips: BTreeSet<CommitId> = self.heads()?.into_iter().collect();
         tips.extend(self.head()?.commit);
-        for mut reference in references.all().map_err(|error| reading(&error))?.flatten() {
-            let name = reference.name().as_bstr().to_str_lossy().into_owned();
-            if OURS.iter().any(|ours| name.starts_with(ours)) {
-                continue;
-            }
-            // A tag may name a tree or a blob, and a remote HEAD may point nowhere: neither leads to a commit.
-            if let Ok(commit) = reference.peel_to_commit() {
-                tips.insert(CommitId(own(&commit.id)));
+        for named in self.names("refs/")? {
+            if !OURS.iter().any(|ours| named.name.starts_with(ours)) {
+                tips.extend(self.tip(&named)?);
             }
         }
         let walk = self
@@ -50,29 +42,40 @@ impl Repo {
         }
     }
 
-    /// The trees of these commits; one that cannot be read has none.
-    pub fn trees_of(&self, commits: &BTreeSet<CommitId>) -> BTreeSet<TreeId> {
-        let trees = commits
-            .iter()
-            .filter_map(|commit| self.tree_of(*commit).ok());
-        trees.collect()
+    /// The trees of these commits; one that is missing or damaged has none.
+    ///
+    /// # Errors
+    /// When the machine would not read one.
+    pub fn trees_of(&self, commits: &BTreeSet<CommitId>) -> Result<BTreeSet<TreeId>, RepoError> {
+        let mut trees = BTreeSet::new();
+        for commit in commits {
+            match self.tree_of(*commit) {
+                Err(error) if error.is_machine() => return Err(error),
+                tree => trees.extend(tree),
+            }
+        }
+        Ok(trees)
     }
 
     /// What the main worktree and every linked one have checked out without a branch.
-    fn heads(&self) -> Vec<CommitId> {
+    fn heads(&self) -> Result<Vec<CommitId>, RepoError> {
         let mut files = vec![self.common_dir().join("HEAD")];
-        let linked = std::fs::read_dir(self.common_dir().join("worktrees"));
-        files.extend(
-            linked
-                .into_iter()
-                .flatten()
-                .flatten()
-                .map(|entry| entry.path().join("HEAD")),
-        );
-        let heads = files.into_iter().filter_map(|file| {
-            let text = std::fs::read_to_string(file).ok()?;
-            text.trim().parse().ok().map(CommitId)
-        });
-        heads.filter(|commit| self.has(commit.0)).collect()
+        for entry in entries(&self.common_dir().join("worktrees"))? {
+            files.push(entry.path().join("HEAD"));
+        }
+        let mut heads = Vec::new();
+        for file in files {
+            let text = match std::fs::read(&file) {
+                Err(error) if is_of_machine(&error) => return Err(RepoError::io(&file, &error)),
+                text => text.unwrap_or_default(),
+            };
+            let head = std::str::from_utf8(&text).ok();
+            if let Some(head) = head.and_then(|text| text.trim().parse().ok())
+                && self.has(head)?
+            {
+                heads.push(CommitId(head));
+            }
+        }
+        Ok(heads)
     }
 }

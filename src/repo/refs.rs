@@ -29,13 +29,13 @@ impl Repo {
     /// # Errors
     /// When it cannot be read: damaged, or symbolic.
     pub fn reference(&self, name: &str) -> Result<Option<ObjectId>, RepoError> {
-        let reading = |error: &gix::Error| RepoError::git(format!("reading {name}"), error);
+        let reading = |error: &gix::Error| RepoError::read(format!("reading {name}"), error);
         let found = self
             .git
             .try_find_reference(name)
             .map_err(|error| reading(&error))?;
         match found.map(|reference| reference.target().try_id().map(own)) {
-            None => Ok(None),
+            None => self.ensure_absent(name).map(|()| None),
             Some(Some(id)) => Ok(Some(id)),
             Some(None) => Err(RepoError::Git {
                 doing: format!("reading {name}"),
@@ -65,7 +65,7 @@ impl Repo {
             .and_then(|()| lock.commit(&format!("{new}\n"), self.durable_references()));
         match written {
             Ok(()) => Ok(Swap::Done),
-            Err(error) => Err(RepoError::io(format!("writing {name}"), &error)),
+            Err(error) => Err(RepoError::write(format!("writing {name}"), &error)),
         }
     }
 
@@ -75,7 +75,7 @@ impl Repo {
     /// When the reference's lock is held, or the file system refuses.
     pub fn overwrite(&self, name: &str, new: Option<ObjectId>) -> Result<(), RepoError> {
         let lock = self.lock_reference(name)?;
-        let writing = |error: std::io::Error| RepoError::io(format!("writing {name}"), &error);
+        let writing = |error: std::io::Error| RepoError::write(format!("writing {name}"), &error);
         if let Some(new) = new {
             let text = format!("{new}\n");
             return lock
@@ -118,7 +118,7 @@ impl Repo {
                 let found = found.map_err(|error| reading(&error))?.flatten();
                 Ok(found.map(|found| own(&found.target())))
             }
-            Err(error) => Err(RepoError::io(format!("reading {name}"), &error)),
+            Err(error) => Err(RepoError::io(&self.common_dir().join(name), &error)),
         }
     }
 

@@ -48,6 +48,24 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// What is to be named and passed over.
+    ///
+    /// # Errors
+    /// The error itself, when the machine is at fault.
+    pub fn damage(self) -> Result<Self, RepoError> {
+        match self {
+            Self::Repo(error) => error.damage().map(Self::Repo),
+            error => Ok(error),
+        }
+    }
+
+    /// Whether the machine would not let us read: see [`RepoError::is_machine`].
+    pub fn is_machine(&self) -> bool {
+        matches!(self, Self::Repo(error) if error.is_machine())
+    }
+}
+
 /// The memory of one repository.
 pub struct Store<'r> {
     pub(super) repo: &'r Repo,

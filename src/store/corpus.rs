@@ -125,16 +125,17 @@ impl Parsed {
 /// Reads every record.
 pub(super) fn read(repo: &Repo, root: TreeId) -> Result<Corpus, RepoError> {
     let places = layout::places(repo, root)?;
-    Ok(read_places(repo, &places.iter().collect::<Vec<_>>()))
+    read_places(repo, &places.iter().collect::<Vec<_>>())
 }
 
 /// Reads every record of these places.
-pub(super) fn read_places(repo: &Repo, places: &[&Place]) -> Corpus {
+pub(super) fn read_places(repo: &Repo, places: &[&Place]) -> Result<Corpus, RepoError> {
     let shared = repo.share();
-    let parsed: Vec<Parsed> = places
+    let parsed: Result<Vec<Parsed>, RepoError> = places
         .par_iter()
         .map_init(|| shared.local(), |repo, place| parse(repo, place))
         .collect();
+    let parsed = parsed?;
     let mut lines = Vec::new();
     for (at, parsed) in parsed.iter().enumerate() {
         let records = parsed.records.iter();
@@ -142,29 +143,41 @@ pub(super) fn read_places(repo: &Repo, places: &[&Place]) -> Corpus {
     }
     let mut corpus = Corpus::from_parsed(parsed);
     corpus.lines = lines.into_iter().collect();
-    corpus
+    Ok(corpus)
 }
 
-/// The text of a blob, or why there is none.
-pub(super) fn text_of(repo: &Repo, place: &Place) -> Result<String, Broken> {
+/// The text of a blob, or why there is none: it is missing, or damaged.
+///
+/// # Errors
+/// When the machine would not read it: then nothing is known of what it says, and nobody may go on as if it said nothing.
+pub(super) fn text_of(repo: &Repo, place: &Place) -> Result<Result<String, Broken>, RepoError> {
     let broken = |reason: String| Broken {
         place: place.path(),
         reason,
     };
     let mut blob = repo.blob(place.blob);
-    if matches!(blob, Ok(None)) && journal::mend(repo).unwrap_or(false) {
-        blob = repo.blob(place.blob);
+    if matches!(blob, Ok(None)) {
+        match journal::mend(repo) {
+            Err(error) if error.is_machine() => return Err(error),
+            Ok(true) => blob = repo.blob(place.blob),
+            Ok(false) | Err(_) => {}
+        }
     }
-    match blob {
+    Ok(match blob {
         Ok(Some(bytes)) => String::from_utf8(bytes).map_err(|_| broken("it is not UTF-8".into())),
         Ok(None) => Err(broken(format!("blob {} is missing", place.blob))),
+        Err(error) if error.is_machine() => return Err(error),
         Err(error) => Err(broken(error.to_string())),
-    }
+    })
 }
 
-pub(super) fn parse(repo: &Repo, place: &Place) -> Parsed {
+/// The records of a blob.
+///
+/// # Errors
+/// When the machine would not read it. What is damaged is named in what it gives.
+pub(super) fn parse(repo: &Repo, place: &Place) -> Result<Parsed, RepoError> {
     let (mut records, mut broken) = (Vec::new(), Vec::new());
-    let named = text_of(repo, place).and_then(|text| match check_name(place, &text) {
+    let named = text_of(repo, place)?.and_then(|text| match check_name(place, &text) {
         Ok(()) => Ok(text),
         // Every line of a segment has its own id: one that was changed must not take a thousand others with it.
         Err(why) if place.is_segment() => {
@@ -194,11 +207,11 @@ pub(super) fn parse(repo: &Repo, place: &Place) -> Parsed {
         place: place.path(),
         text,
     };
-    Parsed {
+    Ok(Parsed {
         blob,
         records,
         broken,
-    }
+    })
 }
 
 fn check_name(place: &Place, text: &str) -> Result<(), Broken> {
@@ -216,7 +229,7 @@ impl Store<'_> {
     /// Reads every record of one state of the memory. What cannot be read is named in [`Corpus::broken`] and skipped.
     ///
     /// # Errors
-    /// When a tree of it is missing or damaged.
+    /// When a tree of it is missing or damaged, or the machine would not read a part of it.
     pub fn corpus(&self, id: TreeId) -> Result<Corpus, StoreError> {
         Ok(read(self.repo, id)?)
     }

@@ -244,19 +244,33 @@ impl Store<'_> {
         })
     }
 
-    /// Those of the records of which a line still stands in any of these corpora. What cannot be read holds nothing.
-    pub fn held(&self, roots: &BTreeSet<TreeId>, ids: &BTreeSet<RecordId>) -> BTreeSet<RecordId> {
+    /// Those of the records of which a line still stands in any of these corpora. What is damaged holds nothing.
+    ///
+    /// # Errors
+    /// When the machine would not read a part of them.
+    pub fn held(
+        &self,
+        roots: &BTreeSet<TreeId>,
+        ids: &BTreeSet<RecordId>,
+    ) -> Result<BTreeSet<RecordId>, RepoError> {
         let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
         let mut open: Vec<TreeId> = roots.iter().copied().collect();
         while let Some(tree) = open.pop() {
-            for entry in self.repo.tree(tree).unwrap_or_default() {
+            let entries = match self.repo.tree(tree) {
+                Ok(entries) => entries,
+                Err(error) => error.damage().map(|_| Vec::new())?,
+            };
+            for entry in entries {
                 if ids.is_empty() || !seen.insert(entry.id) {
                     continue;
                 }
                 match entry.mode {
                     Mode::Directory => open.push(TreeId(entry.id)),
                     Mode::File => {
-                        let text = self.repo.blob(BlobId(entry.id)).ok().flatten();
+                        let text = match self.repo.blob(BlobId(entry.id)) {
+                            Ok(text) => text,
+                            Err(error) => error.damage().map(|_| None)?,
+                        };
                         let text = text.and_then(|text| String::from_utf8(text).ok());
                         let lines = text.iter().flat_map(|text| text.split_terminator('\n'));
                         found.extend(lines.filter_map(|line| Some(line_of(line, ids)?.0)));
@@ -265,6 +279,6 @@ impl Store<'_> {
                 }
             }
         }
-        found
+        Ok(found)
     }
 }

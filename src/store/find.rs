@@ -63,18 +63,19 @@ pub(super) fn find_ids(
     let chosen = Keep::Few(SEGMENTS).choose(&unindexed);
     let sections = chosen
         .into_iter()
-        .map(|place| (place, section_of(&parse(repo, place))));
-    index.keep(repo, sections.collect(), &all);
-    let look = |repo: &Repo, place: &Place| {
-        let text = text_of(repo, place).unwrap_or_default();
+        .map(|place| Ok((place, section_of(&parse(repo, place)?))));
+    index.keep(repo, sections.collect::<Result<_, RepoError>>()?, &all);
+    // What is damaged has nothing that we look for; of what the machine would not read nobody knows.
+    let look = |repo: &Repo, place: &Place| -> Result<Found, RepoError> {
+        let text = text_of(repo, place)?.unwrap_or_default();
         let mut found = Found::default();
         for line in text.lines() {
             look_at(line, wanted, &mut found);
         }
-        found
+        Ok(found)
     };
     // Starting the threads takes longer than reading a few blobs, and a commit pays for it.
-    let found: Vec<Found> = match places.len() <= FEW {
+    let found: Result<Vec<Found>, RepoError> = match places.len() <= FEW {
         true => places.iter().map(|place| look(repo, place)).collect(),
         false => {
             let shared = repo.share();
@@ -84,7 +85,7 @@ pub(super) fn find_ids(
         }
     };
     let mut all = stones;
-    for found in found {
+    for found in found? {
         all.records.extend(found.records);
         all.forgotten.extend(found.forgotten);
         all.anchors.extend(found.anchors);

@@ -78,17 +78,17 @@ fn is_theirs_kept(repo: &Repo, ours: &Entry, theirs: &Entry) -> Result<bool, Rep
     if are_folders(ours, theirs) {
         return Ok(!lookup::is_cut(repo, TreeId(ours.id))?);
     }
-    let is_right = |entry: &Entry| {
+    let is_right = |entry: &Entry| -> Result<bool, RepoError> {
         let blob = BlobId(entry.id);
         let folder = String::new();
         let name = entry.path.clone();
         let place = Place { folder, name, blob };
-        corpus::text_of(repo, &place).is_ok_and(|text| {
+        Ok(corpus::text_of(repo, &place)?.is_ok_and(|text| {
             let id = place.id_of(&text).to_string();
             entry.path.split('.').next() == Some(&id)
-        })
+        }))
     };
-    Ok(!is_right(ours) && is_right(theirs))
+    Ok(!is_right(ours)? && is_right(theirs)?)
 }
 
 fn are_folders(a: &Entry, b: &Entry) -> bool {

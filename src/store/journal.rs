@@ -89,7 +89,7 @@ fn push(bytes: &mut Vec<u8>, mark: u8, id: ObjectId, content: &[u8]) {
 
 /// Writes again what the references need, what is kept here, and what is not there or is damaged. Whether that was anything.
 pub(super) fn mend(repo: &Repo) -> Result<bool, RepoError> {
-    let kept = read_all(repo);
+    let kept = read_all(repo)?;
     if kept.objects.is_empty() {
         return Ok(false);
     }
@@ -116,7 +116,7 @@ pub(super) fn mend(repo: &Repo) -> Result<bool, RepoError> {
 
 /// The newest value of a reference that the journal knows and that is whole, or can be made whole out of it.
 pub(super) fn newest_value(repo: &Repo, reference: &str) -> Result<Option<ObjectId>, RepoError> {
-    let kept = read_all(repo);
+    let kept = read_all(repo)?;
     let values = kept.values.iter().rev();
     for (_, value) in values.filter(|(name, _)| name == reference) {
         let lost = kept.lost(repo, vec![*value]);
@@ -130,12 +130,12 @@ pub(super) fn newest_value(repo: &Repo, reference: &str) -> Result<Option<Object
     Ok(None)
 }
 
-fn read_all(repo: &Repo) -> Kept {
+fn read_all(repo: &Repo) -> Result<Kept, RepoError> {
     let mut kept = Kept::default();
     for path in paths(repo) {
-        kept.read(&fs::read(path).unwrap_or_default());
+        kept.read(&repo.state_file(&path)?.unwrap_or_default());
     }
-    kept
+    Ok(kept)
 }
 
 impl Kept {

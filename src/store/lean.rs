@@ -48,7 +48,7 @@ impl Store<'_> {
     /// Reads one state of the memory for a look-up. What cannot be read is named in [`Lean::broken`] and skipped.
     ///
     /// # Errors
-    /// When a tree of it is missing or damaged.
+    /// When a tree of it is missing or damaged, or the machine would not read a part of it.
     pub fn lean(&self, id: TreeId) -> Result<Lean, StoreError> {
         // What only a look-up of the past has read will not be read again so soon.
         let keep = match self.corpus_id()? == id {
@@ -69,18 +69,17 @@ fn read(repo: &Repo, root: TreeId, keep: Keep) -> Result<Lean, RepoError> {
     let places = layout::places(repo, root)?;
     let index = Index::open(repo);
     let read = each(repo, &places, |repo, place| {
-        let known = index.records(place).filter(|_| repo.has(place.blob.0));
-        match known {
-            Some(records) => Read {
+        Ok(match index.records(place) {
+            Some(records) if repo.has(place.blob.0)? => Read {
                 parsed: Parsed::known(place, records),
                 is_new: false,
             },
-            None => Read {
-                parsed: parse(repo, place),
+            _ => Read {
+                parsed: parse(repo, place)?,
                 is_new: !index.has(place),
             },
-        }
-    });
+        })
+    })?;
     let new = places.iter().zip(&read).filter(|(_, read)| read.is_new);
     let parsed: Vec<_> = new.map(|(place, read)| (place, &read.parsed)).collect();
     let unindexed: Vec<_> = parsed.iter().map(|(place, _)| *place).collect();
@@ -121,7 +120,7 @@ impl Store<'_> {
                         .map(|(of, _)| of),
                 ),
                 None => {
-                    let records = parse(self.repo, place).records.into_iter();
+                    let records = parse(self.repo, place)?.records.into_iter();
                     of.extend(records.filter_map(|(_, _, record)| match record {
                         Record::Anchor(anchor) if stands(anchor.commit) => Some(anchor.of),
                         _ => None,
@@ -148,21 +147,21 @@ pub(super) fn read_about(
         let ids = index.ids(place);
         ids.is_none_or(|ids| !ids.stones.is_empty() || ids.has_any(of))
     });
-    Ok(read_places(repo, &about.collect::<Vec<_>>()))
+    read_places(repo, &about.collect::<Vec<_>>())
 }
 
 /// Indexes everything that is not, after a write of many records.
 ///
 /// # Errors
-/// When a tree of it is missing or damaged.
+/// When a tree of it is missing or damaged, or the machine would not read a part of it.
 pub(super) fn bring_up(repo: &Repo, root: TreeId) -> Result<(), RepoError> {
     let places = layout::places(repo, root)?;
     let index = Index::open(repo);
     let new: Vec<_> = places.iter().filter(|place| !index.has(place)).collect();
     let chosen = Keep::All.choose(&new);
     let sections = each(repo, &chosen, |repo, place| {
-        (*place, section_of(&parse(repo, place)))
-    });
+        Ok((*place, section_of(&parse(repo, place)?)))
+    })?;
     index.keep(repo, sections, &places);
     Ok(())
 }
@@ -176,7 +175,11 @@ pub(super) fn section_of(parsed: &Parsed) -> Section {
 }
 
 /// Does the same for each place, many at a time where there are many.
-fn each<P: Sync, T: Send>(repo: &Repo, places: &[P], of: impl Fn(&Repo, &P) -> T + Sync) -> Vec<T> {
+fn each<P: Sync, T: Send>(
+    repo: &Repo,
+    places: &[P],
+    of: impl Fn(&Repo, &P) -> Result<T, RepoError> + Sync,
+) -> Result<Vec<T>, RepoError> {
     if places.len() <= FEW {
         return places.iter().map(|place| of(repo, place)).collect();
     }

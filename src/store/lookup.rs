@@ -242,10 +242,11 @@ impl Store<'_> {
             id: stored.id.to_string(),
             cause,
         };
-        let entries = self
-            .repo
-            .tree(stored.tree)
-            .map_err(|error| damaged(error.to_string()))?;
+        let unread = |error: RepoError| match error.is_machine() {
+            true => error.into(),
+            false => damaged(error.to_string()),
+        };
+        let entries = self.repo.tree(stored.tree).map_err(unread)?;
         let entry = |name: &str| {
             entries
                 .iter()
@@ -254,7 +255,7 @@ impl Store<'_> {
         };
         let blob = |name: &str| -> Result<Vec<u8>, StoreError> {
             let found = self.repo.blob(BlobId(entry(name)?.id));
-            let found = found.map_err(|error| damaged(error.to_string()))?;
+            let found = found.map_err(unread)?;
             found.ok_or_else(|| damaged(format!("the blob of '{name}' is missing")))
         };
         let bytes = blob(RECORD)?;

@@ -134,7 +134,7 @@ impl Store<'_> {
 
 /// Whether something stored is missing or wrong, and not the machine at fault.
 fn is_damage(error: &RepoError) -> bool {
-    matches!(error, RepoError::Missing { .. } | RepoError::Git { .. })
+    !error.is_machine()
 }
 
 struct Mender<'r> {
@@ -170,7 +170,7 @@ impl<'r> Mender<'r> {
                 if entries.is_empty() {
                     continue;
                 }
-                if entries != before || !self.repo.has(folder.id) {
+                if entries != before || !self.repo.has(folder.id)? {
                     folder.id =
                         self.repo
                             .write(Kind::Tree, self.repo.tree_bytes(&entries), written)?;
@@ -243,7 +243,7 @@ impl<'r> Mender<'r> {
                 continue;
             }
             if self.depth == Depth::Names {
-                match self.repo.has(entry.id) {
+                match self.repo.has(entry.id)? {
                     true => kept.push(entry),
                     false => self.drop(&path, entry.id, "it is missing"),
                 }

@@ -30,21 +30,21 @@ pub struct Findings {
 /// Checks every record, every look-up with its pins, and who else could see them.
 ///
 /// # Errors
-/// When the repository itself cannot be read.
+/// When the repository itself cannot be read, or the machine would not read a part of it: then nothing is said of damage.
 pub fn check(repo: &Repo, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Findings, RepoError> {
     let mut findings = Findings::default();
     for name in [RECORDS, ATTENTION] {
         match repo.reference(name) {
             // A reference that leads nowhere is named where it is read.
             Ok(_) => {}
-            Err(error) => findings.damage.push(error.to_string()),
+            Err(error) => findings.damage.push(error.damage()?.to_string()),
         }
     }
-    let foreign = check_foreign(repo, &mut findings);
-    let forgotten = check_records(repo, &foreign, &mut findings);
-    let pinned = check_lookups(repo, &mut findings, progress);
-    check_forgotten(repo, &forgotten, pinned, &mut findings);
-    check_stray(repo, &mut findings);
+    let foreign = check_foreign(repo, &mut findings)?;
+    let forgotten = check_records(repo, &foreign, &mut findings)?;
+    let pinned = check_lookups(repo, &mut findings, progress)?;
+    check_forgotten(repo, &forgotten, pinned, &mut findings)?;
+    check_stray(repo, &mut findings)?;
     findings.warnings.extend(exposure(repo)?);
     for (lock, is_dead) in repo.held_locks(&[RECORDS, ATTENTION, NOTES, PACKED]) {
         let lock = lock.display();
@@ -101,14 +101,17 @@ pub fn exposure(repo: &Repo) -> Result<Vec<String>, RepoError> {
 }
 
 /// Names what is not ours in our trees.
-fn check_foreign(repo: &Repo, findings: &mut Findings) -> Vec<String> {
-    // A tree that cannot be read is named where the records or look-ups are.
-    let foreign = Store::new(repo).foreign().unwrap_or_default();
+fn check_foreign(repo: &Repo, findings: &mut Findings) -> Result<Vec<String>, RepoError> {
+    let foreign = match Store::new(repo).foreign() {
+        Ok(foreign) => foreign,
+        // A tree that is damaged is named where the records or look-ups are.
+        Err(error) => error.damage().map(|_| Vec::new())?,
+    };
     for path in &foreign {
         let text = format!("{path} is not of this tool, and is left alone");
         findings.warnings.push(text);
     }
-    foreign
+    Ok(foreign)
 }
 
 /// What a forgetting that was interrupted has left, or a look-up that was kept at the same moment.
@@ -117,39 +120,52 @@ fn check_forgotten(
     forgotten: &BTreeSet<RecordId>,
     mut corpora: BTreeSet<TreeId>,
     findings: &mut Findings,
-) {
+) -> Result<(), RepoError> {
     let store = Store::new(repo);
-    corpora.extend(store.corpus_id());
-    for id in store.held(&corpora, forgotten) {
+    match store.corpus_id() {
+        Ok(corpus) => drop(corpora.insert(corpus)),
+        Err(error) => drop(error.damage()?),
+    }
+    for id in store.held(&corpora, forgotten)? {
         findings.warnings.push(format!(
             "record {id} was forgotten, and its text is still here; 'git score-context forget {}' finishes that",
             id.short()
         ));
     }
+    Ok(())
 }
 
-fn check_stray(repo: &Repo, findings: &mut Findings) {
+fn check_stray(repo: &Repo, findings: &mut Findings) -> Result<(), RepoError> {
     match stray(repo) {
         Ok(stray) => findings.warnings.extend(stray.iter().map(|id| {
             format!(
                 "look-up {id}: no commit has the code it was asked about any more, and it still holds that code; 'git score-context prune --gone' drops it"
             )
         })),
-        Err(error) => findings.damage.push(format!("the history cannot be walked: {error}")),
+        Err(error) => {
+            let error = error.damage()?;
+            findings.damage.push(format!("the history cannot be walked: {error}"));
+        }
     }
+    Ok(())
 }
 
 /// Checks the records; gives the ids of the forgotten ones.
-fn check_records(repo: &Repo, foreign: &[String], findings: &mut Findings) -> BTreeSet<RecordId> {
+fn check_records(
+    repo: &Repo,
+    foreign: &[String],
+    findings: &mut Findings,
+) -> Result<BTreeSet<RecordId>, RepoError> {
     let store = Store::new(repo);
     let corpus = store.corpus_id().and_then(|id| store.corpus(id));
     let corpus = match corpus {
         Ok(corpus) => corpus,
         Err(error) => {
+            let error = error.damage()?;
             findings
                 .damage
                 .push(format!("the records cannot be read: {error}"));
-            return BTreeSet::new();
+            return Ok(BTreeSet::new());
         }
     };
     findings.records = corpus.ids().count();
@@ -178,7 +194,7 @@ fn check_records(repo: &Repo, foreign: &[String], findings: &mut Findings) -> BT
         }
     }
     let buried = corpus.tombstones.keys().copied();
-    buried.filter(|id| corpus.is_forgotten(*id)).collect()
+    Ok(buried.filter(|id| corpus.is_forgotten(*id)).collect())
 }
 
 /// Checks the look-ups; gives the corpora that they pin.
@@ -186,16 +202,17 @@ fn check_lookups(
     repo: &Repo,
     findings: &mut Findings,
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> BTreeSet<TreeId> {
+) -> Result<BTreeSet<TreeId>, RepoError> {
     let mut corpora = BTreeSet::new();
     let store = Store::new(repo);
     let lookups = match store.lookups() {
         Ok(lookups) => lookups,
         Err(error) => {
+            let error = error.damage()?;
             findings
                 .damage
                 .push(format!("the look-ups cannot be read: {error}"));
-            return corpora;
+            return Ok(corpora);
         }
     };
     let all = lookups.len();
@@ -218,14 +235,20 @@ fn check_lookups(
                     if !sound.contains(&tree) {
                         match repo.has_tree_complete(tree) {
                             Ok(()) => drop(sound.insert(tree)),
-                            Err(error) => findings
-                                .damage
-                                .push(format!("look-up {}: {what}: {error}", lookup.id)),
+                            Err(error) => {
+                                let error = error.damage()?;
+                                let text = format!("look-up {}: {what}: {error}", lookup.id);
+                                findings.damage.push(text);
+                            }
                         }
                     }
                 }
-                let is_gone = inputs.visibility == Visibility::Ancestors
-                    && inputs.commit.is_some_and(|commit| !repo.has(commit.0));
+                let is_gone = match inputs.commit {
+                    Some(commit) if inputs.visibility == Visibility::Ancestors => {
+                        !repo.has(commit.0)?
+                    }
+                    _ => false,
+                };
                 if is_gone {
                     let text = format!(
                         "look-up {}: the commit it was asked about is no longer here",
@@ -235,11 +258,14 @@ fn check_lookups(
                 }
             }
             Err(error @ StoreError::Damaged { .. }) => findings.damage.push(error.to_string()),
-            Err(error) => findings
-                .damage
-                .push(format!("look-up {}: {error}", stored.id)),
+            Err(error) => {
+                let error = error.damage()?;
+                findings
+                    .damage
+                    .push(format!("look-up {}: {error}", stored.id));
+            }
         }
         progress(done + 1, all);
     }
-    corpora
+    Ok(corpora)
 }

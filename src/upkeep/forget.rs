@@ -167,12 +167,7 @@ fn pinned_texts(
 ) -> Result<BTreeSet<String>, StoreError> {
     let (mut texts, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for stored in store.lookups()? {
-        let Ok(lookup) = store.lookup(&stored) else {
-            continue;
-        };
-        if seen.insert(lookup.pins.corpus)
-            && let Ok(corpus) = store.corpus(lookup.pins.corpus)
-        {
+        if let Some(corpus) = pinned_corpus(store, &stored, &mut seen)? {
             texts.extend(ids.iter().flat_map(|id| texts_of(&corpus, *id)));
         }
     }
@@ -187,15 +182,31 @@ pub fn pinned(repo: &Repo, prefix: &str) -> Result<Option<RecordId>, StoreError>
     let store = Store::new(repo);
     let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for stored in store.lookups()? {
-        if let Ok(lookup) = store.lookup(&stored)
-            && seen.insert(lookup.pins.corpus)
-            && let Ok(corpus) = store.corpus(lookup.pins.corpus)
-        {
+        if let Some(corpus) = pinned_corpus(&store, &stored, &mut seen)? {
             let ids = corpus.ids().filter(|id| id.to_string().starts_with(prefix));
             found.extend(ids);
         }
     }
     Ok(found.pop_first().filter(|_| found.is_empty()))
+}
+
+/// The corpus that a look-up pins, the first time that it is met; none where either is damaged.
+fn pinned_corpus(
+    store: &Store<'_>,
+    stored: &Stored,
+    seen: &mut BTreeSet<TreeId>,
+) -> Result<Option<Corpus>, StoreError> {
+    let lookup = match store.lookup(stored) {
+        Ok(lookup) => lookup,
+        Err(error) => return Ok(error.damage().map(|_| None)?),
+    };
+    if !seen.insert(lookup.pins.corpus) {
+        return Ok(None);
+    }
+    match store.corpus(lookup.pins.corpus) {
+        Ok(corpus) => Ok(Some(corpus)),
+        Err(error) => Ok(error.damage().map(|_| None)?),
+    }
 }
 
 /// A pinned corpus that could not be read, before the records were taken out.
@@ -223,8 +234,10 @@ impl Sweeper<'_> {
         let mut lookup = match store.lookup(stored) {
             Ok(lookup) => lookup,
             // It can be replayed no more, and nobody can say what is in it.
-            Err(_) if holds => return Ok(Fate::Drop),
-            Err(_) => return Ok(Fate::Keep),
+            Err(error) => {
+                error.damage()?;
+                return Ok(if holds { Fate::Drop } else { Fate::Keep });
+            }
         };
         if self.is_asked_with(&lookup.attention) {
             return Ok(Fate::Drop);

@@ -7,7 +7,7 @@ use crate::id::RecordId;
 use crate::repo::Repo;
 use crate::store::{Store, StoreError};
 
-/// The look-ups whose code tree no reachable commit has, in the order of the store. Those that cannot be read are left out.
+/// The look-ups whose code tree no reachable commit has, in the order of the store. Those that are damaged are left out.
 ///
 /// # Errors
 /// When references, commits or look-ups cannot be read.
@@ -15,9 +15,12 @@ pub fn stray(repo: &Repo) -> Result<Vec<RecordId>, StoreError> {
     let store = Store::new(repo);
     let mut asked = Vec::new();
     for stored in store.lookups()? {
-        if let Ok(lookup) = store.lookup(&stored) {
-            let inputs = lookup.attention.inputs;
-            asked.push((stored.id, inputs.commit, inputs.code_tree));
+        match store.lookup(&stored) {
+            Ok(lookup) => {
+                let inputs = lookup.attention.inputs;
+                asked.push((stored.id, inputs.commit, inputs.code_tree));
+            }
+            Err(error) => drop(error.damage()?),
         }
     }
     // Without a commit there was no code either.
@@ -31,7 +34,7 @@ pub fn stray(repo: &Repo) -> Result<Vec<RecordId>, StoreError> {
         return Ok(Vec::new());
     }
     // An amended message makes another commit of the same tree.
-    let trees = repo.trees_of(&reachable);
+    let trees = repo.trees_of(&reachable)?;
     asked.retain(|(.., tree)| *tree != repo.empty_tree() && !trees.contains(tree));
     Ok(asked.into_iter().map(|(id, ..)| id).collect())
 }
