@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
+use std::path::Path;
 
 use super::kept::{KEEP, KeptPack, PackFiles};
 use super::open::Repo;
@@ -62,14 +63,22 @@ impl Repo {
 
     /// The pack, given back to Git; none where it is gone, large, or was never finished.
     fn small(&self, files: PackFiles) -> Option<Small> {
-        if !files.file("idx").exists() {
-            // Taken over by a clean-up, or of a writer that died: Git has never seen it then.
-            files.remove();
-            return None;
-        }
         let keep = files.file("keep");
+        // One with our words and no lock is of a writer that died; a person's own stays.
         if fs::read_to_string(&keep).is_ok_and(|text| text == KEEP || text.is_empty()) {
             drop(fs::remove_file(keep));
+        }
+        if !files.file("idx").exists() {
+            // Taken over by a clean-up, or never finished: Git has never seen it then. A writer without the lock may be about to begin,
+            // so that nothing goes which is not old.
+            [files.file("tmp"), files.file("pack")]
+                .iter()
+                .for_each(|file| {
+                    if is_old(file) {
+                        drop(fs::remove_file(file));
+                    }
+                });
+            return None;
         }
         let size = fs::metadata(files.file("pack")).ok()?.len();
         (size < LARGE).then_some(Small { size, files })
@@ -202,9 +211,14 @@ fn alike(packs: &[Small]) -> usize {
 
 /// Whether a pack was begun lately and is not finished: its writer may have no lock.
 fn is_begun(files: &PackFiles) -> bool {
-    let begun = fs::metadata(files.file("pack")).and_then(|meta| meta.modified());
-    let age = begun.ok().map(|time| time.elapsed().unwrap_or_default());
-    !files.file("idx").exists() && age.is_some_and(|age| age < LEFT)
+    let data = files.file("pack");
+    data.exists() && !files.file("idx").exists() && !is_old(&data)
+}
+
+/// Whether a file was left long ago.
+fn is_old(file: &Path) -> bool {
+    let written = fs::metadata(file).and_then(|meta| meta.modified());
+    written.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LEFT))
 }
 
 /// Whether a writer that lives is at work with a pack.
