@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::append::{Fresh, add_fresh};
 use super::base::{RECORDS, Store, StoreError};
 use super::layout::{Class, Edit, Place};
+use super::line::{Shape, shape_of};
 use super::transaction;
 use crate::id::{BlobId, RecordId, TreeId};
 use crate::record::{Gone, Record, Time, Tombstone};
@@ -37,7 +38,7 @@ pub(super) struct Eraser<'a> {
     repo: &'a Repo,
     erasure: &'a Erasure,
     /// What became of a blob; none where nothing had to go.
-    blobs: HashMap<(BlobId, bool), Option<String>>,
+    blobs: HashMap<(BlobId, bool), Option<Vec<u8>>>,
     folders: HashMap<TreeId, TreeId>,
     roots: HashMap<TreeId, TreeId>,
 }
@@ -109,9 +110,8 @@ impl<'a> Eraser<'a> {
             if rest.is_empty() {
                 continue;
             }
-            let ending = if place.is_segment() { "jsonl" } else { "json" };
-            let path = format!("{}.{ending}", place.id_of(&rest));
-            let id = self.repo.write(Kind::Blob, rest.into_bytes(), written)?;
+            let path = name_of(&place, &rest);
+            let id = self.repo.write(Kind::Blob, rest, written)?;
             kept.push(Entry { path, id, ..entry });
         }
         // A tombstone that was there already: the same name, and so the same content.
@@ -131,29 +131,37 @@ impl<'a> Eraser<'a> {
     }
 
     /// What is left of a blob; none where nothing has to go.
-    fn blob(&mut self, place: &Place) -> Result<Option<String>, RepoError> {
+    fn blob(&mut self, place: &Place) -> Result<Option<Vec<u8>>, RepoError> {
         let key = (place.blob, place.is_segment());
         if let Some(done) = self.blobs.get(&key) {
             return Ok(done.clone());
         }
-        let text = self.repo.blob(place.blob)?.map(String::from_utf8);
-        let rest = match text {
-            Some(Ok(text)) => without(&text, self.erasure),
-            // Missing, or no text: nothing of it can be told apart.
-            Some(Err(_)) | None => None,
-        };
+        // Of one that is missing nothing can be told.
+        let text = self.repo.blob(place.blob)?;
+        let rest = text.and_then(|text| without(&text, self.erasure));
         self.blobs.insert(key, rest.clone());
         Ok(rest)
     }
 }
 
+/// What a blob with these bytes is called: a single record by its first line, a segment by all of it.
+fn name_of(place: &Place, bytes: &[u8]) -> String {
+    match place.is_segment() {
+        true => format!("{}.jsonl", RecordId::of(bytes)),
+        false => {
+            let first = lines_of(bytes).next().unwrap_or_default();
+            format!("{}.json", RecordId::of(first))
+        }
+    }
+}
+
 /// The lines without those of the records and their anchors; each record's first one becomes its tombstone, where it needs one. None
-/// where nothing has to go.
-fn without(text: &str, erasure: &Erasure) -> Option<String> {
+/// where nothing has to go. In bytes: a line that is no text, or none that this version can read, can be taken out all the same.
+fn without(text: &[u8], erasure: &Erasure) -> Option<Vec<u8>> {
     let mut stones: BTreeMap<RecordId, Tombstone> = BTreeMap::new();
-    let mut lines: Vec<Result<&str, RecordId>> = Vec::new();
-    for line in text.split_terminator('\n') {
-        let Some((of, record)) = line_of(line, &erasure.ids) else {
+    let mut lines: Vec<Result<&[u8], RecordId>> = Vec::new();
+    for line in lines_of(text) {
+        let Some((of, record)) = line_of(line, &erasure.ids, erasure.why) else {
             lines.push(Ok(line));
             continue;
         };
@@ -162,41 +170,77 @@ fn without(text: &str, erasure: &Erasure) -> Option<String> {
         }
         let stone = stones.entry(of);
         let stone = stone.or_insert_with(|| Tombstone::new(of, erasure.why));
-        if let Some(record) = record {
-            stone.take(&record);
+        match record {
+            // What it keeps of an outcome holds a label, and of what is forgotten not even the verdict stays.
+            Some(Record::Tombstone(old)) if erasure.why == Gone::Forgotten => {
+                stone.join(forgotten(old));
+            }
+            Some(record) => stone.take(&record),
+            None => {}
         }
     }
     if stones.is_empty() {
         return None;
     }
-    let mut rest = String::with_capacity(text.len());
+    let mut rest = Vec::with_capacity(text.len());
     for line in lines {
         match line {
-            Ok(line) => rest.push_str(line),
+            Ok(line) => rest.extend_from_slice(line),
             Err(of) => match stones.remove(&of) {
                 Some(stone) if stone.matters() => {
-                    rest.push_str(&Record::Tombstone(stone).encode().text);
+                    rest.extend_from_slice(Record::Tombstone(stone).encode().text.as_bytes());
                 }
                 _ => continue,
             },
         }
-        rest.push('\n');
+        rest.push(b'\n');
     }
     Some(rest)
 }
 
-/// The record to be taken out that a line is, or is an anchor of, with what the line says where it can be read.
-fn line_of(line: &str, ids: &BTreeSet<RecordId>) -> Option<(RecordId, Option<Record>)> {
-    // In the text of a record these words would stand with a backslash before each quotation mark.
-    if line.contains(r#":"anchor""#) {
-        let (_, rest) = line.split_once(r#""of":""#)?;
-        let of: RecordId = rest.get(..64)?.parse().ok()?;
-        let record = Record::decode(line.as_bytes()).ok();
-        return ids.contains(&of).then_some((of, record));
+/// The lines of a blob, each without its end.
+pub(super) fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let all = text.split_inclusive(|byte| *byte == b'\n');
+    all.map(|line| line.strip_suffix(b"\n").unwrap_or(line))
+}
+
+/// A tombstone as `forget` leaves it: ids and places, no label and no verdict.
+fn forgotten(stone: Tombstone) -> Tombstone {
+    Tombstone {
+        why: Gone::Forgotten,
+        verdict: None,
+        task: None,
+        about: Vec::new(),
+        time: None,
+        ..stone
     }
-    let id = RecordId::of(line.as_bytes());
-    ids.contains(&id)
-        .then(|| (id, Record::decode(line.as_bytes()).ok()))
+}
+
+/// The record to be taken out that a line is, or is an anchor of, with what the line says where it can be read. Of tombstones those
+/// that say more than a forgotten record may leave.
+fn line_of(line: &[u8], ids: &BTreeSet<RecordId>, why: Gone) -> Option<(RecordId, Option<Record>)> {
+    let shape = shape_of(line);
+    let decoded = || Record::decode(line).ok();
+    match shape {
+        Shape::Anchor(of) if ids.contains(&of) => Some((of, decoded())),
+        Shape::Tombstone(of) if ids.contains(&of) && why == Gone::Forgotten => match decoded() {
+            Some(Record::Tombstone(stone)) => {
+                // One that a newer version wrote may hold more than this one can see.
+                let is_bare = Record::Tombstone(forgotten(stone.clone()))
+                    .encode()
+                    .text
+                    .as_bytes()
+                    == line;
+                (!is_bare).then_some((of, Some(Record::Tombstone(stone))))
+            }
+            _ => Some((of, None)),
+        },
+        // What stands alone goes by the hash of its line, also an anchor whose own id is named.
+        _ => {
+            let id = RecordId::of(line);
+            ids.contains(&id).then(|| (id, decoded()))
+        }
+    }
 }
 
 impl Store<'_> {
@@ -271,9 +315,9 @@ impl Store<'_> {
                             Ok(text) => text,
                             Err(error) => error.damage().map(|_| None)?,
                         };
-                        let text = text.and_then(|text| String::from_utf8(text).ok());
-                        let lines = text.iter().flat_map(|text| text.split_terminator('\n'));
-                        found.extend(lines.filter_map(|line| Some(line_of(line, ids)?.0)));
+                        let lines = text.iter().flat_map(|text| lines_of(text));
+                        let of = |line| Some(line_of(line, ids, Gone::Forgotten)?.0);
+                        found.extend(lines.filter_map(of));
                     }
                     Mode::Symlink | Mode::Submodule => {}
                 }

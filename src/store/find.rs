@@ -11,6 +11,7 @@ use super::index::Index;
 use super::index::Keep;
 use super::layout::{self, Place};
 use super::lean::section_of;
+use super::line::{Shape, shape_of};
 use crate::id::{CommitId, RecordId, TreeId};
 use crate::record::{Gone, Record};
 use crate::repo::{Repo, RepoError};
@@ -69,7 +70,8 @@ pub(super) fn find_ids(
     let look = |repo: &Repo, place: &Place| -> Result<Found, RepoError> {
         let text = text_of(repo, place)?.unwrap_or_default();
         let mut found = Found::default();
-        for line in text.lines() {
+        // As `corpus.rs` parts them: a line is named by all of its bytes.
+        for line in text.split_terminator('\n') {
             look_at(line, wanted, &mut found);
         }
         Ok(found)
@@ -94,28 +96,27 @@ pub(super) fn find_ids(
 }
 
 fn look_at(line: &str, wanted: &BTreeSet<RecordId>, found: &mut Found) {
-    // Parsed only where it matters. In the text of a record these words would stand with a backslash before each quotation mark.
-    if line.contains(r#":"anchor""#) {
-        let of = line
-            .split_once(r#""of":""#)
-            .and_then(|(_, rest)| rest.get(..64)?.parse().ok());
-        if of.is_some_and(|of| wanted.contains(&of))
-            && let Ok(Record::Anchor(anchor)) = Record::decode(line.as_bytes())
-        {
-            found.anchors.insert((anchor.of, anchor.commit));
+    // Parsed whole only where it matters.
+    match shape_of(line.as_bytes()) {
+        Shape::Anchor(of) => {
+            if wanted.contains(&of)
+                && let Ok(Record::Anchor(anchor)) = Record::decode(line.as_bytes())
+            {
+                found.anchors.insert((anchor.of, anchor.commit));
+            }
         }
-        return;
-    }
-    if line.contains(r#":"tombstone""#) {
-        if let Ok(Record::Tombstone(stone)) = Record::decode(line.as_bytes())
-            && stone.why == Gone::Forgotten
-        {
-            found.forgotten.insert(stone.of);
+        Shape::Tombstone(_) => {
+            if let Ok(Record::Tombstone(stone)) = Record::decode(line.as_bytes())
+                && stone.why == Gone::Forgotten
+            {
+                found.forgotten.insert(stone.of);
+            }
         }
-        return;
-    }
-    let id = RecordId::of(line.as_bytes());
-    if wanted.contains(&id) {
-        found.records.insert(id);
+        Shape::Record => {
+            let id = RecordId::of(line.as_bytes());
+            if wanted.contains(&id) {
+                found.records.insert(id);
+            }
+        }
     }
 }

@@ -19,6 +19,7 @@ mod journal;
 mod last;
 mod layout;
 mod lean;
+mod line;
 mod lookup;
 mod notes;
 mod repair;

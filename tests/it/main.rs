@@ -27,6 +27,7 @@ mod ingest;
 mod inject;
 mod inputs;
 mod layering;
+mod line_kinds;
 mod mcp;
 mod measured;
 mod memory;
