@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
-use super::kept::{KEEP, KeptPack, PackFiles};
+use super::files::Access;
+use super::kept::{KEEP, KeptPack, LIST, PackFiles};
 use super::open::Repo;
 use super::pack;
 use super::remains::LEFT;
@@ -55,10 +56,8 @@ impl Repo {
             .iter()
             .map(|files| format!("{}\n", files.name))
             .collect();
-        let temporary = self.cache_dir().join("packs.tmp");
-        let written = fs::write(&temporary, names);
         // Else the list names packs that are gone, which the next writer finds out.
-        drop(written.and_then(|()| fs::rename(temporary, self.pack_list())));
+        drop(self.cache().replace(LIST, names.as_bytes(), Access::Usual));
     }
 
     /// The pack, given back to Git; none where it is gone, large, or was never finished.

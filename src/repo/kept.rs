@@ -7,10 +7,11 @@
 //!
 //! Many small packs would slow down every Git command and call `git gc --auto`; `gather.rs` makes few of them.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use super::files::Access;
 use super::object::Object;
 use super::open::{Repo, RepoError};
 use super::pack::{self, Encoded};
@@ -19,7 +20,9 @@ use super::sync::Durable;
 /// What our `.keep` files say: Git shows it to nobody, and a person who looks should know whose it is.
 pub(super) const KEEP: &str = "git-score-context is writing; 'git score-context fsck --repair' removes this if it was killed\n";
 /// The names of the packs that were written here and are small still, a line each.
-const LIST: &str = "packs";
+pub(super) const LIST: &str = "packs";
+/// No list of ours is longer: it is made short again at sixteen lines.
+const MOST: u64 = 1024 * 1024;
 
 /// A pack that Git leaves alone while this lives. Dropped without [`KeptPack::release`] it is removed again: nothing refers to it.
 pub struct KeptPack {
@@ -90,18 +93,17 @@ impl Repo {
     }
 
     fn note_pack(&self, name: &str) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        let mut list = options.append(true).create(true).open(self.pack_list())?;
-        list.write_all(format!("{name}\n").as_bytes())
-    }
-
-    pub(super) fn pack_list(&self) -> PathBuf {
-        self.cache_dir().join(LIST)
+        let line = format!("{name}\n");
+        let added = self
+            .cache()
+            .append(LIST, line.as_bytes(), Some(Access::Usual));
+        added.map(drop).map_err(io::Error::other)
     }
 
     /// The packs that were noted, oldest first, each once; what is no name is left out.
     pub(super) fn noted_packs(&self) -> Vec<String> {
-        let text = fs::read_to_string(self.pack_list()).unwrap_or_default();
+        let bytes = self.cache().read(LIST, MOST).ok().flatten();
+        let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
         let digits = self.hash().len_in_hex();
         let is_name =
             |line: &&str| line.len() == digits && line.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -44,7 +44,7 @@ impl Repo {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let own = format!("{PREFIX}{}.{number}", std::process::id());
         let own = self.cache_dir().join(own);
-        fs::create_dir_all(self.cache_dir())?;
+        self.cache().make().map_err(io::Error::other)?;
         // What a process of the same number left.
         drop(fs::remove_file(&own));
         let file = File::create_new(&own)?;

@@ -147,6 +147,14 @@ fn is_io_not_found(error: &gix::Error) -> bool {
         .is_some_and(|io| io.kind() == std::io::ErrorKind::NotFound)
 }
 
+/// Places for the indices of packs in one handle. The library (gix-odb 0.87) panics when it has to use a place again of which the pack is
+/// gone (`load_index.rs`, "if the generation changed"), and each write of ours makes a pack that later goes: so many may come and go in
+/// the life of a handle.
+const SLOTS: gix::odb::store::init::Slots = gix::odb::store::init::Slots::AsNeededByDiskState {
+    multiplier: 2.0,
+    minimum: 4096,
+};
+
 /// What is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
@@ -187,7 +195,7 @@ impl Repo {
         let mut options = gix::open::Options::default();
         let mut permissions = gix::open::Permissions::all();
         permissions.env.objects = gix::sec::Permission::Deny;
-        options = options.permissions(permissions);
+        options = options.permissions(permissions).object_store_slots(SLOTS);
         let opened = match git_dir {
             Some(git_dir) => options
                 .clone()

@@ -6,26 +6,21 @@
 //! written once more; nothing else ever comes back. Deleting the files takes no record away.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::path::PathBuf;
 
 use super::base::{ATTENTION, RECORDS};
 use super::notes::NOTES;
 use crate::id::{ObjectId, TreeId};
-use crate::repo::{Kind, Mode, Object, Repo, RepoError};
+use crate::repo::{Access, FileError, Kind, Mode, Object, Repo, RepoError};
 
+/// The file in our own folder, and what was set aside.
+const NAME: &str = "journal";
+const OLD: &str = "journal.old";
 /// A file this long is set aside, and what was set aside before goes: thousands of single records.
 const LONGEST: u64 = 1024 * 1024;
 /// A write of more bytes is not kept: it would push out everything else. It is synced to the disk instead, unless Git is told not to.
 pub(super) const MOST: usize = 512 * 1024;
 /// What a value of a reference is marked with; objects are marked with their kind.
 const VALUE: u8 = b'r';
-
-fn paths(repo: &Repo) -> [PathBuf; 2] {
-    let directory = repo.cache_dir();
-    [directory.join("journal.old"), directory.join("journal")]
-}
 
 /// What is kept.
 #[derive(Default)]
@@ -51,26 +46,12 @@ pub(super) fn keep(repo: &Repo, reference: &str, value: ObjectId, objects: &[Obj
         }
     }
     push(&mut bytes, VALUE, value, reference.as_bytes());
-    let [old, path] = paths(repo);
-    let write = || -> std::io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        // It holds what records say, and nobody else need read it.
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&path)?;
-        let len = file.metadata()?.len();
-        if let Err(error) = file.write_all(&bytes) {
-            // Half an entry would hide all that come after it.
-            file.set_len(len)?;
-            return Err(error);
-        }
-        if file.metadata()?.len() > LONGEST {
-            fs::rename(&path, &old)?;
-        }
-        Ok(())
-    };
-    drop(write());
+    // It holds what records say, and nobody else need read it.
+    let cache = repo.cache();
+    let added = cache.append(NAME, &bytes, Some(Access::Private));
+    if added.is_ok_and(|len| len > LONGEST) {
+        drop(cache.rename(NAME, OLD));
+    }
 }
 
 fn push(bytes: &mut Vec<u8>, mark: u8, id: ObjectId, content: &[u8]) {
@@ -132,8 +113,13 @@ pub(super) fn newest_value(repo: &Repo, reference: &str) -> Result<Option<Object
 
 fn read_all(repo: &Repo) -> Result<Kept, RepoError> {
     let mut kept = Kept::default();
-    for path in paths(repo) {
-        kept.read(&repo.state_file(&path)?.unwrap_or_default());
+    for name in [OLD, NAME] {
+        match repo.cache().read(name, LONGEST + 2 * MOST as u64) {
+            Ok(bytes) => kept.read(&bytes.unwrap_or_default()),
+            // Something else stands there: then there is no journal.
+            Err(FileError::Refused { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(kept)
 }

@@ -1,19 +1,20 @@
 //! What writers here last made of each reference, so that a value that none of them wrote is noticed.
 //!
 //! A tree has no history that Git could compare: `git fetch other refs/score-local/records:refs/score-local/records` replaces the memory
-//! without a word. In: references and their values. Out: whether a value is ours. Kept in the file of the writers' lock, which each
-//! has open anyway, in one write of a fixed length. What cannot be read is unknown, and then nothing is noticed; deleting it is safe.
+//! without a word. In: references and their values. Out: whether a value is ours. Kept in a file that grows by a line with each write, of
+//! which the last one counts. What cannot be read is unknown, and then nothing is noticed; deleting it is safe.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
 
-use super::transaction::LOCK;
 use crate::id::ObjectId;
-use crate::repo::Repo;
+use crate::repo::{Access, Repo};
 
-/// Bytes of the file: three references of a line each, and what is to be told.
-const LEN: usize = 2048;
+/// The file in our own folder.
+const NAME: &str = "last";
+/// A file this long is written anew with what counts in it.
+const LONGEST: u64 = 16 * 1024;
+/// Nothing of ours is longer: what nobody was told of yet, and half a line.
+const MOST: u64 = 1024 * 1024;
 /// What has no value.
 const NONE: &str = "-";
 
@@ -68,7 +69,8 @@ impl Outcome {
 
 impl Last {
     pub(super) fn read(repo: &Repo) -> Self {
-        let text = fs::read_to_string(repo.cache_dir().join(LOCK)).unwrap_or_default();
+        let bytes = repo.cache().read(NAME, MOST).ok().flatten();
+        let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
         let mut last = Self::default();
         for line in text.lines() {
             let words: Vec<&str> = line.split(' ').collect();
@@ -108,17 +110,31 @@ impl Last {
         self.values.get(reference)?.1
     }
 
-    /// A write is about to happen, or has been seen to have.
-    pub(super) fn set(&mut self, reference: &str, was: Option<ObjectId>, now: Option<ObjectId>) {
+    /// A write is about to happen, or has happened. What cannot be noted is no error: then a foreign value is not noticed.
+    pub(super) fn set(
+        &mut self,
+        repo: &Repo,
+        reference: &str,
+        was: Option<ObjectId>,
+        now: Option<ObjectId>,
+    ) {
         self.values.insert(reference.to_owned(), (was, now));
+        self.add(repo, &line(reference, &(was, now)));
     }
 
-    pub(super) fn push(&mut self, event: Event) {
+    /// Something is to be told.
+    pub(super) fn push(&mut self, repo: &Repo, event: Event) {
+        self.add(repo, &event.line());
         self.events.push(event);
     }
 
-    pub(super) fn take_events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
+    /// What is to be told; it is told then.
+    pub(super) fn take_events(&mut self, repo: &Repo) -> Vec<Event> {
+        let events = std::mem::take(&mut self.events);
+        if !events.is_empty() {
+            self.compact(repo);
+        }
+        events
     }
 
     /// Whether there is anything to tell.
@@ -126,27 +142,34 @@ impl Last {
         !self.events.is_empty()
     }
 
-    /// Writes it down. What fails is no error: then a foreign value is not noticed.
-    pub(super) fn write(&self, repo: &Repo) {
-        let text = |id: &Option<ObjectId>| id.map_or(NONE.to_owned(), |id| id.to_string());
+    fn add(&self, repo: &Repo, line: &str) {
+        let added = repo
+            .cache()
+            .append(NAME, line.as_bytes(), Some(Access::Usual));
+        if added.is_ok_and(|len| len > LONGEST) {
+            self.compact(repo);
+        }
+    }
+
+    fn compact(&self, repo: &Repo) {
         let values = self.values.iter();
         let mut lines: String = values
-            .map(|(reference, (was, now))| format!("{reference} {} {}\n", text(was), text(now)))
+            .map(|(reference, values)| line(reference, values))
             .collect();
-        for event in &self.events {
-            let (word, before) = (event.outcome.word(), event.before);
-            lines.push_str(&format!("{word} {} {before}\n", event.reference));
-        }
-        // Many events that nobody was told of: the oldest values and events stand first, and are told.
-        lines.truncate(
-            lines[..lines.len().min(LEN)]
-                .rfind('\n')
-                .map_or(0, |end| end + 1),
-        );
-        let file = OpenOptions::new()
-            .write(true)
-            .open(repo.cache_dir().join(LOCK));
-        drop(file.and_then(|mut file| file.write_all(format!("{lines:<LEN$}").as_bytes())));
+        lines.extend(self.events.iter().map(Event::line));
+        drop(repo.cache().replace(NAME, lines.as_bytes(), Access::Usual));
+    }
+}
+
+fn line(reference: &str, (was, now): &Values) -> String {
+    let text = |id: &Option<ObjectId>| id.map_or(NONE.to_owned(), |id| id.to_string());
+    format!("{reference} {} {}\n", text(was), text(now))
+}
+
+impl Event {
+    fn line(&self) -> String {
+        let word = self.outcome.word();
+        format!("{word} {} {}\n", self.reference, self.before)
     }
 }
 
@@ -154,15 +177,21 @@ impl Last {
 mod tests {
     use super::*;
 
+    fn known(values: Values) -> Last {
+        let values = BTreeMap::from([("r".to_owned(), values)]);
+        let events = Vec::new();
+        Last { values, events }
+    }
+
     #[test]
     fn a_value_that_nobody_here_wrote_is_noticed() {
         let id = |digit: char| -> ObjectId {
             let text: String = std::iter::repeat_n(digit, 40).collect();
             text.parse().expect("an id")
         };
-        let mut last = Last::default();
+        let last = Last::default();
         assert_eq!(last.replaced("r", Some(id('a'))), None, "nothing is known");
-        last.set("r", None, Some(id('a')));
+        let last = known((None, Some(id('a'))));
         assert_eq!(last.replaced("r", None), None, "killed before the swap");
         assert_eq!(last.replaced("r", Some(id('a'))), None);
         assert_eq!(last.replaced("r", Some(id('b'))), Some(id('a')));

@@ -230,12 +230,13 @@ pub fn record_caches(repo: &Repo) -> Vec<PathBuf> {
 /// Everything in the common dir's `score-context` that is made again when it is missed: not the salt, not the locks, not the marks of
 /// what was ingested, which would only cost time, and not the journal of the last writes.
 fn derived(repo: &Repo) -> Vec<PathBuf> {
-    const KEPT: [&str; 7] = [
+    const KEPT: [&str; 8] = [
         "salt",
         "lock",
         "turnstile",
         "seen",
         "packs",
+        "last",
         "journal",
         "journal.old",
     ];

@@ -48,7 +48,7 @@ impl Sandbox {
 
     /// As if no writer had noted what it left: then no value is one that another program has put there.
     pub fn forget_last_write(&self) {
-        drop(fs::write(self.path(".git/score-context/lock"), ""));
+        drop(fs::remove_file(self.path(".git/score-context/last")));
     }
 
     /// The packs that writers of ours have left, without the ending.
