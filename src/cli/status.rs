@@ -13,7 +13,7 @@ use crate::record::Kind;
 use crate::render::visible;
 use crate::repo::{Repo, RepoError};
 use crate::store::{Corpus, NOTES, Store, Visible};
-use crate::upkeep::{Over, Sizes, Weight, exposure, over, sizes, stray};
+use crate::upkeep::{Over, Sizes, Weight, exposure, locks, over, sizes, stray};
 
 /// Show what is stored, what it weighs, what is set up and who could see it.
 #[derive(Debug, clap::Args)]
@@ -45,6 +45,7 @@ struct Seen {
     cache: u64,
     cache_dir: String,
     left_over: usize,
+    locks: Vec<String>,
     hook: String,
     notes: bool,
     hidden: bool,
@@ -82,6 +83,7 @@ impl Seen {
             cache: size_below(&repo.cache_dir()),
             cache_dir: repo.cache_dir().display().to_string(),
             left_over: repo.left_over().len(),
+            locks: locks(repo),
             hook: hook::installed(repo),
             notes: notes::wanted(repo),
             hidden: is_hidden("refs/score-local") && is_hidden(NOTES),
@@ -110,7 +112,7 @@ impl Seen {
                 "records": weight(self.sizes.records), "lookups": weight(self.sizes.lookups),
                 "pinned": weight(self.sizes.pinned),
             },
-            "cache_bytes": self.cache, "left_over": self.left_over, "hook": self.hook,
+            "cache_bytes": self.cache, "left_over": self.left_over, "locks": self.locks, "hook": self.hook,
             "notes": self.notes, "hidden": self.hidden, "exposure": self.exposure,
             "rule": self.rule, "policy": self.policy,
         })
@@ -188,6 +190,9 @@ impl Seen {
         line("exposure", hidden.to_owned());
         for warning in &self.exposure {
             line("", format!("warning: {}", visible(warning)));
+        }
+        for lock in &self.locks {
+            line("lock", visible(lock));
         }
         line("policy", format!("{}, rule {}", self.policy, self.rule));
         text

@@ -5,14 +5,12 @@
 
 use std::collections::BTreeSet;
 
+use super::locks::locks;
 use super::stray::stray;
 use crate::id::{RecordId, TreeId};
 use crate::record::Visibility;
 use crate::repo::{Repo, RepoError};
 use crate::store::{ATTENTION, NOTES, RECORDS, Store, StoreError};
-
-/// Git's table of references; while it is locked none can be deleted.
-const PACKED: &str = "packed-refs";
 
 /// What a check found.
 #[derive(Clone, Debug, Default)]
@@ -46,15 +44,7 @@ pub fn check(repo: &Repo, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Fi
     check_forgotten(repo, &forgotten, pinned, &mut findings)?;
     check_stray(repo, &mut findings)?;
     findings.warnings.extend(exposure(repo)?);
-    for (lock, is_dead) in repo.held_locks(&[RECORDS, ATTENTION, NOTES, PACKED]) {
-        let lock = lock.display();
-        findings.warnings.push(match is_dead {
-            true => {
-                format!("{lock} was left by a writer that was killed; the next write removes it")
-            }
-            false => format!("{lock} is there: if no Git process is at work, remove it"),
-        });
-    }
+    findings.warnings.extend(locks(repo));
     let left = repo.left_over();
     if !left.is_empty() {
         let first = left[0].display();

@@ -160,6 +160,7 @@ fn the_lock_of_a_killed_writer_is_broken_and_nobody_elses() {
             "{}",
             said.out
         );
+        assert!(sandbox.run(&["status"]).out.contains(".lock was left"));
         let said = sandbox.run(command);
         assert!(!said.err.contains("warning"), "{}", said.err);
         assert!(!lock.exists(), "{reference}");
