@@ -206,6 +206,7 @@ pub fn outline(
             shown,
         });
     }
+    graph.check()?;
     Ok(outline)
 }
 

@@ -167,10 +167,13 @@ fn recompute(
         let graph = Graph::at(repo, lookup.pins.code, progress)?;
         let pinned = Touches::Pinned(&lookup.ground);
         let differs = differences(&lookup, &evaluate(&view, &graph, inputs, pinned));
+        graph.check()?;
         if !differs.is_empty() {
             return Ok(replayed(Verdict::Differs, differs));
         }
-        if tells_otherwise(repo, &lookup, &view, &graph, progress)? {
+        let tells_otherwise = tells_otherwise(repo, &lookup, &view, &graph, progress)?;
+        graph.check()?;
+        if tells_otherwise {
             let why = "Git's history tells other things of the current nodes than it did: it was rewritten, or more or less of it is here";
             return Ok(replayed(Verdict::HistoryChanged, vec![why.into()]));
         }
@@ -186,6 +189,7 @@ fn recompute(
     }
     let graph = Graph::at(repo, lookup.pins.code, progress)?;
     let today = evaluate(&view, &graph, inputs, Touches::Pinned(&lookup.ground));
+    graph.check()?;
     let result = Verdict::IdenticalWithGraphOf {
         extractor: inputs.extractor.clone(),
         differs_today: !differences(&lookup, &today).is_empty(),
@@ -385,7 +389,9 @@ pub fn every_candidate(
         None => {
             let graph = Graph::at(repo, lookup.pins.code, progress)?;
             let pinned = Touches::Pinned(&lookup.ground);
-            evaluate(&view, &graph, &all.attention.inputs, pinned).result
+            let evaluated = evaluate(&view, &graph, &all.attention.inputs, pinned);
+            graph.check()?;
+            evaluated.result
         }
     };
     let attention = Attention {

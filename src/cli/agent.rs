@@ -1,8 +1,5 @@
 //! `agent setup`: an agent's own program told of us: the MCP server, and the hook that runs before a prompt.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -11,7 +8,10 @@ use serde_json::json;
 
 use super::context::Context;
 use crate::hook::{Client, File};
+use crate::repo::{Access, FileError, Folder};
 
+/// A longer file is no settings file.
+const MOST: u64 = 16 * 1024 * 1024;
 /// What is appended to the name of a file for the copy that was made of it.
 const BACKUP: &str = "score-context-backup";
 
@@ -45,7 +45,8 @@ fn client(name: &str) -> Result<Client, String> {
 
 /// What becomes of one file.
 struct Step {
-    path: PathBuf,
+    /// Its path below the top of the work tree.
+    path: &'static str,
     /// What it is to hold; none when it is to go.
     text: Option<String>,
     done: &'static str,
@@ -65,32 +66,31 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         return show(context, *client);
     }
     let repo = context.repo()?;
-    let Some(top) = repo.work_tree() else {
+    let Some(top) = repo.top() else {
         bail!("a bare repository has no settings files\nhint: run it in a work tree");
     };
     // Everything is worked out before the first file is touched.
     let mut steps = Vec::new();
     for file in client.files() {
-        let path = top.join(file.0);
         let step = match undo {
-            true => undone(&file, &path),
-            false => written(&file, &path),
+            true => undone(&file, &top),
+            false => written(&file, &top),
         };
-        steps.push(step.with_context(|| path.display().to_string())?);
+        steps.push(step.with_context(|| shown(&top, file.0))?);
     }
     for step in &steps {
-        carry_out(step).with_context(|| step.path.display().to_string())?;
+        carry_out(&top, step)?;
     }
     if context.json {
         let files = steps
             .iter()
-            .map(|step| json!({"file": step.path, "done": step.done}));
+            .map(|step| json!({"file": shown(&top, step.path), "done": step.done}));
         let files: Vec<_> = files.collect();
         context.print_json(&json!({"client": client.name(), "files": files}))?;
         return Ok(ExitCode::SUCCESS);
     }
     for step in &steps {
-        context.print(&format!("{}: {}", step.done, step.path.display()))?;
+        context.print(&format!("{}: {}", step.done, shown(&top, step.path)))?;
     }
     if *write {
         let name = client.name();
@@ -123,26 +123,21 @@ fn show(context: &Context, client: Client) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(path: &Path) -> anyhow::Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+fn shown(top: &Folder, path: &str) -> String {
+    top.path().join(path).display().to_string()
 }
 
 fn text_of(bytes: &[u8]) -> anyhow::Result<&str> {
     std::str::from_utf8(bytes).context("it is not UTF-8, so it is left alone")
 }
 
-fn backup_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{BACKUP}"));
-    PathBuf::from(name)
+fn backup_of(path: &str) -> String {
+    format!("{path}.{BACKUP}")
 }
 
-fn written(file: &File, path: &Path) -> anyhow::Result<Step> {
-    let old = read(path)?;
+fn written(file: &File, top: &Folder) -> anyhow::Result<Step> {
+    let path = file.0;
+    let old = top.read(path, MOST)?;
     let text = old.as_deref().map(text_of).transpose()?;
     let new = file
         .with(text.unwrap_or_default())
@@ -152,10 +147,11 @@ fn written(file: &File, path: &Path) -> anyhow::Result<Step> {
         Some(_) => "added to",
         None => "written",
     };
-    let has_backup = backup_of(path).exists();
+    // What is no file there is told before anything is written.
+    let has_backup = top.read(backup_of(path), MOST)?.is_some();
     let is_changed = text.is_some_and(|text| text != new);
     Ok(Step {
-        path: path.to_owned(),
+        path,
         done,
         text: Some(new),
         backup: old.filter(|_| is_changed && !has_backup),
@@ -163,19 +159,20 @@ fn written(file: &File, path: &Path) -> anyhow::Result<Step> {
     })
 }
 
-fn undone(file: &File, path: &Path) -> anyhow::Result<Step> {
+fn undone(file: &File, top: &Folder) -> anyhow::Result<Step> {
+    let path = file.0;
     let step = |text: Option<String>, done| Step {
-        path: path.to_owned(),
+        path,
         text,
         done,
         backup: None,
         drop_backup: true,
     };
-    let Some(now) = read(path)? else {
+    let Some(now) = top.read(path, MOST)? else {
         return Ok(step(None, "not there"));
     };
     let now = text_of(&now)?;
-    if let Some(backup) = read(&backup_of(path))? {
+    if let Some(backup) = top.read(backup_of(path), MOST)? {
         let before = text_of(&backup)?;
         if file.with(before).as_deref() == Ok(now) {
             return Ok(step(Some(before.to_owned()), "put back"));
@@ -192,28 +189,26 @@ fn undone(file: &File, path: &Path) -> anyhow::Result<Step> {
     Ok(step(Some(bare), done))
 }
 
-fn carry_out(step: &Step) -> io::Result<()> {
-    let backup = backup_of(&step.path);
-    let folder = step.path.parent().unwrap_or(&step.path);
+fn carry_out(top: &Folder, step: &Step) -> Result<(), FileError> {
+    let backup = backup_of(step.path);
     match &step.text {
         Some(text) => {
-            fs::create_dir_all(folder)?;
             if let Some(old) = &step.backup {
-                fs::write(&backup, old)?;
+                top.replace_like(&backup, old, step.path)?;
             }
-            if read(&step.path).ok().flatten().as_deref() != Some(text.as_bytes()) {
-                fs::write(&step.path, text)?;
+            let now = top.read(step.path, MOST)?;
+            if now.as_deref() != Some(text.as_bytes()) {
+                top.replace(step.path, text.as_bytes(), Access::Users)?;
             }
         }
-        None if step.path.exists() => fs::remove_file(&step.path)?,
-        None => {}
+        None => drop(top.remove(step.path)?),
     }
     if step.drop_backup {
-        if backup.exists() {
-            fs::remove_file(&backup)?;
-        }
+        top.remove(&backup)?;
         // Only a folder that is empty goes.
-        drop(fs::remove_dir(folder));
+        if let Some((folder, _)) = step.path.rsplit_once('/') {
+            top.below(folder).remove_empty();
+        }
     }
     Ok(())
 }

@@ -14,12 +14,14 @@ use crate::measure::{
 };
 use crate::policy::{Policy, Rule};
 use crate::query::{POLICY_PATH, policy_of};
-use crate::repo::Repo;
+use crate::repo::{Access, Folder, Repo};
 
 /// Columns of the longest bar.
 const WIDTH: usize = 30;
 /// So few pairs or controls are a hint: a share is then known no better than to one in twenty.
 const FEW: usize = 20;
+/// A longer file is no policy.
+const MOST_POLICY: u64 = 1024 * 1024;
 /// Parts that scores are sorted into.
 const PARTS: usize = 16;
 
@@ -99,9 +101,9 @@ fn policy(repo: &Repo, args: &Args) -> anyhow::Result<Policy> {
     })
 }
 
-fn target(repo: &Repo) -> anyhow::Result<PathBuf> {
-    match repo.work_tree() {
-        Some(top) => Ok(top.join(POLICY_PATH)),
+fn target(repo: &Repo) -> anyhow::Result<Folder> {
+    match repo.top() {
+        Some(top) => Ok(top),
         None => bail!("a bare repository has no work tree to write {POLICY_PATH} into"),
     }
 }
@@ -116,20 +118,15 @@ fn floor_key(policy: &Policy) -> &'static str {
 
 fn write(
     context: &Context,
-    target: &PathBuf,
+    target: &Folder,
     policy: &Policy,
     made: &Calibration,
 ) -> anyhow::Result<()> {
-    let old = match std::fs::read_to_string(target) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => {
-            return Err(error).with_context(|| format!("cannot read {}", target.display()));
-        }
-    };
+    let old = target.read(POLICY_PATH, MOST_POLICY)?.unwrap_or_default();
+    let old = String::from_utf8(old).with_context(|| format!("cannot read {POLICY_PATH}"))?;
     let before = match old.is_empty() {
         true => Policy::default(),
-        false => Policy::parse(&old).with_context(|| target.display().to_string())?,
+        false => Policy::parse(&old).context(POLICY_PATH)?,
     };
     if before.rule != policy.rule {
         bail!(
@@ -158,10 +155,7 @@ fn write(
             lines.collect::<Vec<_>>().join(", ")
         );
     }
-    if let Some(folder) = target.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(target, new).with_context(|| format!("cannot write {}", target.display()))?;
+    target.replace(POLICY_PATH, new.as_bytes(), Access::Users)?;
     context.say(format!(
         "wrote {POLICY_PATH}; commit it, and the next look-up uses it"
     ));

@@ -44,9 +44,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     notes::tidy(&repo)?;
     // The index, the journal of the last writes, and what sessions were told.
     for cache in crate::upkeep::record_caches(&repo) {
-        std::fs::remove_file(&cache).map_err(|error| {
-            anyhow::anyhow!("cannot remove the cache {}: {error}", cache.display())
-        })?;
+        repo.remove_own(&cache)?;
     }
     match context.json {
         true => context.print_json(&json!({

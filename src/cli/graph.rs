@@ -99,6 +99,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             Format::Mermaid => export::mermaid(&graph, guesses),
         },
     };
+    graph.check()?;
     context.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

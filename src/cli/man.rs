@@ -7,6 +7,10 @@ use anyhow::Context as _;
 use clap::Command;
 
 use super::context::Context;
+use crate::repo::{Access, Folder};
+
+/// The name of the page.
+const NAME: &str = "git-score-context.1";
 
 /// Print the man page, or install it where `git score-context --help` finds it.
 #[derive(Debug, clap::Args)]
@@ -32,10 +36,10 @@ pub(super) fn run(context: &Context, args: &Args, command: Command) -> anyhow::R
         None => data_home()?.join("man"),
     };
     let directory = directory.join("man1");
-    let file = directory.join("git-score-context.1");
+    let file = directory.join(NAME);
     std::fs::create_dir_all(&directory)
-        .and_then(|()| std::fs::write(&file, &page))
         .with_context(|| format!("cannot write {}", file.display()))?;
+    Folder::at(&directory).replace(NAME, &page, Access::Users)?;
     context.print(&file.display().to_string())?;
     Ok(ExitCode::SUCCESS)
 }

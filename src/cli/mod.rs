@@ -137,6 +137,8 @@ fn hook_call(
 /// # Errors
 /// Whatever kept the command from its answer; [`exit_code`] turns it into a message and a code.
 pub fn run() -> anyhow::Result<std::process::ExitCode> {
+    // The process is ours, and so are its signals.
+    crate::repo::guard_maps();
     if let Some((name, rest)) = hook_call(std::env::args_os().skip(1)) {
         return hook_run::run(&Context::plain()?, &name, &rest);
     }

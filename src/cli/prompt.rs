@@ -4,11 +4,10 @@
 //! where there is nothing, or where this session has been told the same already. Exit 0 always: some programs take any other code for
 //! a refusal of the prompt.
 
-use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -16,6 +15,7 @@ use super::context::Context;
 use super::inject::{Request, find, trace};
 use crate::hook::Client;
 use crate::id::RecordId;
+use crate::repo::{Access, Folder};
 
 /// So long a prompt waits.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -25,6 +25,8 @@ const MOST_OUTPUT: usize = 9_000;
 const MOST_BLOCK: u64 = 4_400;
 /// More than this is no prompt.
 const MOST_INPUT: u64 = 8 * 1024 * 1024;
+/// More than this was never kept of a session.
+const MOST_KEPT: u64 = 1024 * 1024;
 /// What was told to a session is forgotten after so long.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -94,13 +96,13 @@ fn answer(context: &Context, client: Client, begun: Instant) -> anyhow::Result<O
         Some(directory) if directory.is_dir() => context.in_directory(directory),
         _ => context.clone(),
     };
-    let folder = context.repo()?.cache_dir().join("prompts");
+    let folder = context.repo()?.cache().below("prompts");
     let place = call.session.as_ref().map(|session| {
         let name = RecordId::of(format!("{}\0{session}", client.name()).as_bytes());
-        folder.join(name.short())
+        name.short()
     });
     if !call.is_prompt {
-        return Ok(place.and_then(|place| handed_over(client, &place)));
+        return Ok(place.and_then(|place| handed_over(client, &folder, &place)));
     }
     // A command of the program itself asks for nothing.
     if call.prompt.trim().is_empty() || call.prompt.trim_start().starts_with('/') {
@@ -125,12 +127,12 @@ fn answer(context: &Context, client: Client, begun: Instant) -> anyhow::Result<O
     }
     let told = RecordId::of(found.block.as_bytes()).to_string();
     if let Some(place) = &place {
-        let before = fs::read_to_string(place).unwrap_or_default();
+        let before = kept(&folder, place).unwrap_or_default();
         if before.lines().next() == Some(&told) {
             return Ok(None);
         }
         let waiting = if waits(client) { &*found.block } else { "" };
-        keep(place, &format!("{told}\n{waiting}"));
+        keep(&folder, place, &format!("{told}\n{waiting}"));
     }
     Ok(said(client, &found.block, true))
 }
@@ -141,13 +143,13 @@ fn waits(client: Client) -> bool {
 }
 
 /// What waits for a session, once.
-fn handed_over(client: Client, place: &Path) -> Option<String> {
-    let kept = fs::read_to_string(place).ok()?;
+fn handed_over(client: Client, folder: &Folder, place: &str) -> Option<String> {
+    let kept = kept(folder, place)?;
     let (told, block) = kept.split_once('\n')?;
     if block.is_empty() {
         return None;
     }
-    keep(place, &format!("{told}\n"));
+    keep(folder, place, &format!("{told}\n"));
     said(client, block, false)
 }
 
@@ -168,22 +170,17 @@ fn said(client: Client, block: &str, is_prompt: bool) -> Option<String> {
     Some(text).filter(|text| text.chars().count() < MOST_OUTPUT)
 }
 
+/// What is kept of a session.
+fn kept(folder: &Folder, place: &str) -> Option<String> {
+    String::from_utf8(folder.read(place, MOST_KEPT).ok()??).ok()
+}
+
 /// Keeps what a session was told, and forgets what is old. Where that cannot be written, a block comes twice.
-fn keep(place: &Path, text: &str) {
-    let write = || -> std::io::Result<()> {
-        let folder = place.parent().unwrap_or(place);
-        fs::create_dir_all(folder)?;
-        let is_old = |entry: &fs::DirEntry| {
-            let time = entry.metadata().and_then(|data| data.modified()).ok();
-            let age = time.and_then(|time| SystemTime::now().duration_since(time).ok());
-            age.is_some_and(|age| age > KEPT)
-        };
-        for entry in fs::read_dir(folder)?.flatten().filter(is_old) {
-            fs::remove_file(entry.path())?;
+fn keep(folder: &Folder, place: &str, text: &str) {
+    for file in folder.list().unwrap_or_default() {
+        if file.age().is_some_and(|age| age > KEPT) {
+            drop(folder.remove(&file.name));
         }
-        let temporary = place.with_extension(std::process::id().to_string());
-        fs::write(&temporary, text)?;
-        fs::rename(&temporary, place)
-    };
-    drop(write());
+    }
+    drop(folder.replace(place, text.as_bytes(), Access::Usual));
 }

@@ -60,6 +60,7 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
     let graph = Graph::at(&repo, repo.tree_of(head)?, &|done, all| bar.set(done, all))?;
     drop(bar);
     let (nodes, edges) = (graph.len(), graph.edges().count());
+    graph.check()?;
     tell(context, &format!("{nodes} nodes, {edges} edges"))?;
 
     let query = match args.task {

@@ -1,6 +1,5 @@
 //! `status`: what is stored, what it weighs, what is set up and who could see it, in one screen.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
@@ -11,7 +10,7 @@ use crate::hook::notes;
 use crate::query::{POLICY_PATH, policy_of, set_days};
 use crate::record::Kind;
 use crate::render::visible;
-use crate::repo::{Repo, RepoError};
+use crate::repo::{Folder, Repo, RepoError, Sort};
 use crate::store::{Corpus, NOTES, Store, Visible};
 use crate::upkeep::{Over, Sizes, Weight, exposure, locks, over, sizes, stray};
 
@@ -80,7 +79,7 @@ impl Seen {
             stray: stray(repo)?.len(),
             over: over(repo, &corpus, context.now()?).ok(),
             sizes: sizes(repo)?,
-            cache: size_below(&repo.cache_dir()),
+            cache: size_below(repo.cache()),
             cache_dir: repo.cache_dir().display().to_string(),
             left_over: repo.left_over().len(),
             locks: locks(repo),
@@ -270,16 +269,15 @@ fn kib(bytes: u64) -> String {
     }
 }
 
-/// Bytes of all files below a directory.
-fn size_below(directory: &Path) -> u64 {
-    let mut open = vec![directory.to_owned()];
+/// Bytes of all files below a folder; what lies behind a link is elsewhere.
+fn size_below(folder: Folder) -> u64 {
+    let mut open = vec![folder];
     let mut bytes = 0;
-    while let Some(directory) = open.pop() {
-        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-            match entry.metadata() {
-                Ok(meta) if meta.is_dir() => open.push(entry.path()),
-                Ok(meta) => bytes += meta.len(),
-                Err(_) => {}
+    while let Some(folder) = open.pop() {
+        for entry in folder.list().unwrap_or_default() {
+            match entry.sort {
+                Sort::Folder => open.push(folder.below(&entry.name)),
+                _ => bytes += entry.len,
             }
         }
     }

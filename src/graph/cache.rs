@@ -4,19 +4,16 @@
 //! version or of another tree is never believed. A directory that cannot be written is no error: the work is then done each time. Never
 //! changes a file in place, so two processes may write at once.
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use memmap2::Mmap;
-
 use crate::graph::table::Graph;
 use crate::id::TreeId;
+use crate::repo::{Access, FileError, Folder, Map};
 
 /// Bytes before the payload: a multiple of 16, which the alignment of columns needs. Magic 16, digest 32, length 8, then tree and
 /// extractor as text, each behind its length, padded with zeros.
 pub const HEADER: usize = 192;
+
+/// What every name ends with.
+const ENDING: &str = ".bin";
 
 /// One sort of file.
 pub struct Sort {
@@ -43,101 +40,76 @@ pub const FACTS: Sort = Sort {
 };
 
 /// The kept graph of a tree, as this extractor made it.
-pub fn graph(dir: &Path, tree: TreeId, extractor: &str) -> Option<Graph> {
-    let map = open(
-        &path_of(dir, &GRAPHS, &tree.to_string()),
-        &GRAPHS,
-        extractor,
-    )?;
-    Graph::from_map(map, HEADER)
+pub fn graph(dir: &Folder, tree: TreeId, extractor: &str) -> Option<Graph> {
+    let tree = tree.to_string();
+    let map = dir.map(name_of(&GRAPHS, &tree)).ok()??;
+    Graph::from_map(sound(map, &GRAPHS, &tree, extractor)?, HEADER)
 }
 
 /// Keep a graph; false when it could not be kept.
-pub fn keep_graph(dir: &Path, tree: TreeId, extractor: &str, graph: &Graph) -> bool {
+pub fn keep_graph(dir: &Folder, tree: TreeId, extractor: &str, graph: &Graph) -> bool {
     keep(dir, &GRAPHS, tree, extractor, &[graph.bytes()])
 }
 
-/// A sound file of a sort that this extractor made, mapped: the payload begins at `HEADER`.
-#[expect(unsafe_code, reason = "a file is mapped; see SAFETY")]
-pub fn open(path: &Path, sort: &Sort, extractor: &str) -> Option<Mmap> {
-    let name = path.file_stem()?.to_str()?;
-    let tree = name.strip_prefix(sort.prefix)?;
-    let file = File::open(path).ok()?;
-    // SAFETY: files of the cache are written under another name and renamed, and removed, but never written in place; a map of a
-    // removed file stays valid.
-    let map = unsafe { Mmap::map(&file) }.ok()?;
+/// A sound file of a sort that this extractor made, all of it in memory: the payload begins at `HEADER`.
+pub fn load(dir: &Folder, name: &str, sort: &Sort, extractor: &str) -> Option<Map> {
+    let tree = name.strip_prefix(sort.prefix)?.strip_suffix(ENDING)?;
+    sound(dir.load(name).ok()??, sort, tree, extractor)
+}
+
+/// The map itself, if it is what its header says.
+fn sound(map: Map, sort: &Sort, tree: &str, extractor: &str) -> Option<Map> {
     let header = map.get(..HEADER)?;
     let payload = map.get(HEADER..)?;
-    if header != head(sort, tree, extractor, &[payload])?.as_slice() {
-        return None;
-    }
-    Some(map)
+    let is_sound = header == head(sort, tree, extractor, &[payload])?.as_slice();
+    (is_sound && map.is_whole()).then_some(map)
 }
 
 /// Keep a payload, given in parts; false when it could not be kept.
-pub fn keep(dir: &Path, sort: &Sort, tree: TreeId, extractor: &str, payload: &[&[u8]]) -> bool {
-    static COUNTER: AtomicU32 = AtomicU32::new(0);
+pub fn keep(dir: &Folder, sort: &Sort, tree: TreeId, extractor: &str, payload: &[&[u8]]) -> bool {
     let tree = tree.to_string();
     let Some(header) = head(sort, &tree, extractor, payload) else {
         return false;
     };
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let prefix = sort.prefix;
-    let temporary = dir.join(format!(
-        "{prefix}{tree}.{}-{number}.tmp",
-        std::process::id()
-    ));
-    let written = fs::create_dir_all(dir).and_then(|()| {
-        let mut file = std::io::BufWriter::with_capacity(1 << 16, File::create_new(&temporary)?);
-        file.write_all(&header)?;
+    let write = || -> Result<(), FileError> {
+        let mut file = dir.draft(name_of(sort, &tree), Access::Usual)?;
+        file.add(&header)?;
         for part in payload {
-            file.write_all(part)?;
+            file.add(part)?;
         }
-        drop(file.into_inner()?);
-        fs::rename(&temporary, path_of(dir, sort, &tree))
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-        return false;
+        file.keep(false)
+    };
+    let is_kept = write().is_ok();
+    if is_kept {
+        drop_old(dir, sort);
     }
-    drop_old(dir, sort);
-    true
+    is_kept
 }
 
 /// The files of a sort, the most recently used first.
-pub fn newest(dir: &Path, sort: &Sort) -> Vec<PathBuf> {
+pub fn newest(dir: &Folder, sort: &Sort) -> Vec<String> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let fits = name
-            .to_str()
-            .is_some_and(|name| name.starts_with(sort.prefix) && name.ends_with(".bin"));
-        if let Some(age) = entry
-            .metadata()
-            .ok()
-            .and_then(|data| data.modified().ok())
-            .filter(|_| fits)
-        {
-            found.push((age, entry.path()));
-        }
+    for file in dir.list().unwrap_or_default() {
+        let name = file.name.to_str().map(str::to_owned);
+        let name = name.filter(|name| name.starts_with(sort.prefix) && name.ends_with(ENDING));
+        found.extend(file.modified.zip(name));
     }
     found.sort();
-    found.into_iter().rev().map(|(_, path)| path).collect()
+    found.into_iter().rev().map(|(_, name)| name).collect()
 }
 
 /// Makes a file as recently used as another one.
-pub fn touch(path: &Path, like: &Path) {
-    let age = fs::metadata(like).and_then(|data| data.modified());
-    let file = File::options().write(true).open(path);
-    if let (Ok(age), Ok(file)) = (age, file) {
+pub fn touch(dir: &Folder, name: &str, like: &str) {
+    let age = dir.look(like).ok().flatten().and_then(|like| like.modified);
+    if let Some(age) = age {
         // A file that cannot be touched is dropped the sooner.
-        let _ = file.set_modified(age);
+        drop(dir.set_modified(name, age));
     }
 }
 
-/// Where the file of a tree lies.
-pub fn path_of(dir: &Path, sort: &Sort, tree: &str) -> PathBuf {
-    dir.join(format!("{}{tree}.bin", sort.prefix))
+/// The name of the file of a tree.
+pub fn name_of(sort: &Sort, tree: &str) -> String {
+    format!("{}{tree}{ENDING}", sort.prefix)
 }
 
 /// `None` when tree and extractor do not fit, which no id and no version does.
@@ -164,27 +136,25 @@ fn head(sort: &Sort, tree: &str, extractor: &str, payload: &[&[u8]]) -> Option<V
 }
 
 /// Remove all but the most recently used files of a sort, and what writers that died have left.
-fn drop_old(dir: &Path, sort: &Sort) {
-    for path in newest(dir, sort).into_iter().skip(sort.kept) {
-        let _ = fs::remove_file(path);
+fn drop_old(dir: &Folder, sort: &Sort) {
+    for name in newest(dir, sort).into_iter().skip(sort.kept) {
+        drop(dir.remove(name));
     }
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let left = name
-            .to_str()
-            .is_some_and(|name| name.starts_with(sort.prefix) && name.ends_with(".tmp"));
-        let age = entry
-            .metadata()
-            .ok()
-            .and_then(|data| data.modified().ok()?.elapsed().ok());
-        if left && age.is_some_and(|age| age.as_secs() > 3600) {
-            let _ = fs::remove_file(entry.path());
+    for file in dir.list().unwrap_or_default() {
+        let name = file.name.to_str();
+        let is_left =
+            name.is_some_and(|name| name.starts_with(sort.prefix) && name.ends_with(".tmp"));
+        if is_left && file.age().is_some_and(|age| age.as_secs() > 3600) {
+            drop(dir.remove(&file.name));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, File};
+    use std::path::{Path, PathBuf};
+
     use super::*;
     use crate::graph::parts::{Node, NodeKind};
 
@@ -202,12 +172,25 @@ mod tests {
         TreeId(crate::id::ObjectId::from_bytes(&[byte; 20]).expect("20 bytes"))
     }
 
+    fn path_of(dir: &Path, sort: &Sort, tree: &str) -> PathBuf {
+        dir.join(name_of(sort, tree))
+    }
+
+    fn keep_graph(dir: &Path, tree: TreeId, extractor: &str, graph: &Graph) -> bool {
+        super::keep_graph(&Folder::at(dir), tree, extractor, graph)
+    }
+
+    fn graph(dir: &Path, tree: TreeId, extractor: &str) -> Option<Graph> {
+        super::graph(&Folder::at(dir), tree, extractor)
+    }
+
     #[test]
     fn kept_and_found() {
         let dir = tempfile::tempdir().expect("a temporary directory");
+        let deep = Folder::at(dir.path()).below("deep/er");
+        assert!(super::graph(&deep, tree(1), "1").is_none());
+        assert!(super::keep_graph(&deep, tree(1), "1", &one("a")));
         let dir = dir.path().join("deep/er");
-        assert!(graph(&dir, tree(1), "1").is_none());
-        assert!(keep_graph(&dir, tree(1), "1", &one("a")));
         let found = graph(&dir, tree(1), "1").expect("it was kept");
         assert_eq!((found.len(), found.name(0)), (1, "a"));
         assert!(graph(&dir, tree(2), "1").is_none());

@@ -2,6 +2,10 @@
 //!
 //! In: sorted nodes and edges. Out: columns that serialise, and whether columns that were read fit together. Never reads a file.
 
+use std::ops::Range;
+
+use rkyv::rend::u32_le;
+use rkyv::vec::ArchivedVec;
 use rkyv::{Archive, Deserialize, Serialize};
 
 use crate::graph::parts::{Edge, Node, NodeKind, Resolution, Stats};
@@ -114,29 +118,83 @@ impl Columns {
     }
 }
 
-impl ArchivedColumns {
-    /// Do all columns fit together, and does every index lie inside?
-    pub fn sound(&self) -> bool {
+/// Where the columns lie in their block, in bytes.
+#[derive(Debug)]
+pub struct Places {
+    pub names: Range<usize>,
+    pub name_ends: Range<usize>,
+    pub kinds: Range<usize>,
+    pub first_lines: Range<usize>,
+    pub last_lines: Range<usize>,
+    pub objects: Range<usize>,
+    pub object_bytes: usize,
+    pub by_object: Range<usize>,
+    pub edge_kinds: Range<usize>,
+    pub edge_from: Range<usize>,
+    pub edge_to: Range<usize>,
+    pub edge_resolutions: Range<usize>,
+    pub hop_ends: Range<usize>,
+    pub hops: Range<usize>,
+}
+
+impl Places {
+    /// The places in a block that `rkyv` has written; none where it is not one.
+    pub fn of(block: &[u8]) -> Option<Self> {
+        let columns = rkyv::access::<ArchivedColumns, rkyv::rancor::Error>(block).ok()?;
+        let place = |first: *const u8, len: usize| {
+            let first = (first as usize).wrapping_sub(block.as_ptr() as usize);
+            match len {
+                0 => 0..0,
+                _ => first..first.saturating_add(len),
+            }
+        };
+        let bytes = |column: &ArchivedVec<u8>| place(column.as_ptr(), column.len());
+        let numbers =
+            |column: &ArchivedVec<u32_le>| place(column.as_ptr().cast(), column.len() * 4);
+        Some(Self {
+            names: place(columns.names.as_ptr(), columns.names.len()),
+            name_ends: numbers(&columns.name_ends),
+            kinds: bytes(&columns.kinds),
+            first_lines: numbers(&columns.first_lines),
+            last_lines: numbers(&columns.last_lines),
+            objects: bytes(&columns.objects),
+            object_bytes: usize::from(columns.object_bytes),
+            by_object: numbers(&columns.by_object),
+            edge_kinds: bytes(&columns.edge_kinds),
+            edge_from: numbers(&columns.edge_from),
+            edge_to: numbers(&columns.edge_to),
+            edge_resolutions: bytes(&columns.edge_resolutions),
+            hop_ends: numbers(&columns.hop_ends),
+            hops: numbers(&columns.hops),
+        })
+    }
+
+    /// Do all columns of the block fit together, and does every index lie inside?
+    pub fn sound(&self, block: &[u8]) -> bool {
+        let numbers = |place: &Range<usize>| {
+            let bytes = block.get(place.clone()).unwrap_or_default();
+            let chunks = bytes.as_chunks::<4>().0.iter();
+            chunks.map(|number| u32::from_le_bytes(*number) as usize)
+        };
         let nodes = self.kinds.len();
-        let inside = |column: &rkyv::vec::ArchivedVec<rkyv::rend::u32_le>, end: usize| {
-            column.iter().all(|at| (at.to_native() as usize) < end)
+        let inside = |place, end: usize| numbers(place).all(|at| at < end);
+        let rising = |place, end: usize| {
+            numbers(place).is_sorted() && numbers(place).next_back().unwrap_or(0) == end
         };
-        let rising = |column: &rkyv::vec::ArchivedVec<rkyv::rend::u32_le>, end: usize| {
-            column.is_sorted() && column.last().map_or(0, |at| at.to_native() as usize) == end
-        };
-        let edges = self.edge_from.len();
-        self.name_ends.len() == nodes
-            && self.first_lines.len() == nodes
-            && self.last_lines.len() == nodes
-            && self.hop_ends.len() == nodes
-            && self.objects.len() == nodes * usize::from(self.object_bytes)
+        let edges = self.edge_from.len() / 4;
+        let count = |place: &Range<usize>| place.len() / 4;
+        count(&self.name_ends) == nodes
+            && count(&self.first_lines) == nodes
+            && count(&self.last_lines) == nodes
+            && count(&self.hop_ends) == nodes
+            && self.objects.len() == nodes * self.object_bytes
             && [
-                self.edge_to.len(),
+                count(&self.edge_to),
                 self.edge_kinds.len(),
                 self.edge_resolutions.len(),
             ] == [edges; 3]
             && rising(&self.name_ends, self.names.len())
-            && rising(&self.hop_ends, self.hops.len())
+            && rising(&self.hop_ends, count(&self.hops))
             && inside(&self.hops, nodes)
             && inside(&self.by_object, nodes)
             && inside(&self.edge_from, nodes)

@@ -4,14 +4,12 @@
 //! sound give nothing. Never reads a repository.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
-
-use memmap2::Mmap;
 
 use crate::graph::cache::{self, FACTS, HEADER};
 use crate::graph::extract::REASONS;
 use crate::graph::facts::{Facts, Language};
 use crate::id::{ObjectId, TreeId};
+use crate::repo::{Folder, Map};
 
 /// What facts are kept under: the blob and how it is read.
 pub type Key = (ObjectId, Language);
@@ -33,8 +31,9 @@ const MAX_PARTS: usize = 4;
 
 /// A file of facts.
 pub struct Kept {
-    path: PathBuf,
-    map: Mmap,
+    name: String,
+    /// All of it in memory: facts are decoded where they lie, and must be what they were when they were checked.
+    map: Map,
     /// Keys with the place of their bytes in the map, sorted.
     index: Vec<(Key, usize, usize)>,
 }
@@ -42,15 +41,15 @@ pub struct Kept {
 impl Kept {
     /// The sound files of facts in a directory that this extractor made, the most recently used first, as many as it takes to have the
     /// facts of almost all keys.
-    pub fn near(dir: &Path, extractor: &str, keys: &[Key]) -> Vec<Self> {
+    pub fn near(dir: &Folder, extractor: &str, keys: &[Key]) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
         let mut missing: Vec<&Key> = keys.iter().collect();
-        for path in cache::newest(dir, &FACTS) {
+        for name in cache::newest(dir, &FACTS) {
             if missing.len() <= keys.len() / SPARE {
                 break;
             }
             if let Some(file) =
-                cache::open(&path, &FACTS, extractor).and_then(|map| Self::over(path, map))
+                cache::load(dir, &name, &FACTS, extractor).and_then(|map| Self::over(name, map))
             {
                 missing.retain(|key| file.find(key).is_none());
                 found.push(file);
@@ -59,7 +58,7 @@ impl Kept {
         found
     }
 
-    fn over(path: PathBuf, map: Mmap) -> Option<Self> {
+    fn over(name: String, map: Map) -> Option<Self> {
         let payload = map.get(HEADER..)?;
         let count = u64::from_le_bytes(*payload.first_chunk()?);
         let count = usize::try_from(count).ok()?;
@@ -76,7 +75,7 @@ impl Kept {
                 usize::try_from(len).ok()?,
             ));
         }
-        Some(Self { path, map, index })
+        Some(Self { name, map, index })
     }
 
     /// The encoded facts of a key.
@@ -121,7 +120,7 @@ pub fn decode(bytes: &[u8]) -> Option<Read> {
 
 /// Keep the facts of a tree, sorted by key: those that were not kept yet, or all where they come from many files.
 pub fn keep_new(
-    dir: &Path,
+    dir: &Folder,
     tree: TreeId,
     extractor: &str,
     entries: &[(Key, &Cow<'_, [u8]>)],
@@ -134,10 +133,10 @@ pub fn keep_new(
     if count == 0 {
         return;
     }
-    let own = cache::path_of(dir, &FACTS, &tree.to_string());
+    let own = cache::name_of(&FACTS, &tree.to_string());
     let is_whole = kept.len() >= MAX_PARTS
         || count * 4 > entries.len()
-        || kept.iter().any(|file| file.path == own);
+        || kept.iter().any(|file| file.name == own);
     let written: Vec<(Key, &[u8])> = match is_whole {
         true => entries
             .iter()
@@ -147,13 +146,13 @@ pub fn keep_new(
     };
     if keep(dir, tree, extractor, &written) && !is_whole {
         for file in kept {
-            cache::touch(&file.path, &own);
+            cache::touch(dir, &file.name, &own);
         }
     }
 }
 
 /// Keep encoded facts under a tree's name, sorted by key; false when they could not be kept.
-fn keep(dir: &Path, tree: TreeId, extractor: &str, entries: &[(Key, &[u8])]) -> bool {
+fn keep(dir: &Folder, tree: TreeId, extractor: &str, entries: &[(Key, &[u8])]) -> bool {
     let mut index = vec![0; ALIGN];
     index[..8].copy_from_slice(&(entries.len() as u64).to_le_bytes());
     let mut place = (ALIGN + entries.len() * ENTRY).next_multiple_of(ALIGN);
@@ -205,8 +204,9 @@ mod tests {
             (keys[1], b.as_slice()),
             (keys[2], a.as_slice()),
         ];
-        assert!(keep(dir.path(), TreeId(id(9, 20)), "1", &entries));
-        let found = Kept::near(dir.path(), "1", &keys);
+        let dir = Folder::at(dir.path());
+        assert!(keep(&dir, TreeId(id(9, 20)), "1", &entries));
+        let found = Kept::near(&dir, "1", &keys);
         let get = |key| {
             found
                 .first()
@@ -217,6 +217,6 @@ mod tests {
         assert_eq!(get(&keys[1]), Some(second));
         assert_eq!(get(&keys[2]), Some(first));
         assert_eq!(get(&(id(1, 20), Language::Tsx)), None);
-        assert!(Kept::near(dir.path(), "2", &keys).is_empty());
+        assert!(Kept::near(&dir, "2", &keys).is_empty());
     }
 }

@@ -77,6 +77,9 @@ pub enum GraphError {
     /// The tree or one of its blobs could not be read.
     #[error(transparent)]
     Repo(#[from] RepoError),
+    /// The file of the graph was cut or written to while it was read; never where this tool is alone at work.
+    #[error("the cache of the code graph was changed while it was read; run the command again")]
+    Changed,
 }
 
 /// So few blobs are parsed sooner than threads are started.
@@ -96,7 +99,7 @@ impl Graph {
         tree: TreeId,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<Self, GraphError> {
-        let dir = repo.cache_dir();
+        let dir = repo.cache();
         if let Some(kept) = cache::graph(&dir, tree, EXTRACTOR) {
             return Ok(kept);
         }
@@ -125,7 +128,7 @@ impl Graph {
         most: usize,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<Option<Self>, GraphError> {
-        let dir = repo.cache_dir();
+        let dir = repo.cache();
         if let Some(graph) = cache::graph(&dir, tree, EXTRACTOR) {
             return Ok(Some(graph));
         }
@@ -141,6 +144,18 @@ impl Graph {
             }
         }
         Self::at(repo, tree, progress).map(Some)
+    }
+
+    /// To be asked after the last look at a graph that may come from a file.
+    ///
+    /// # Errors
+    /// When somebody has cut the file or written in it meanwhile. Nothing that was made of the graph counts then; asked for once more,
+    /// it comes from memory.
+    pub fn check(&self) -> Result<(), GraphError> {
+        match self.is_whole() {
+            true => Ok(()),
+            false => Err(GraphError::Changed),
+        }
     }
 
     /// The paths of a tree alone: no symbols, and no edges but those of directories. Reads no blob.
@@ -225,7 +240,7 @@ impl Graph {
         let of_trees = trees.iter().map(keys).collect::<Result<Vec<_>, _>>()?;
         let all: BTreeSet<Key> = of_trees.iter().flatten().copied().collect();
         let all: Vec<Key> = all.into_iter().collect();
-        let kept = Kept::near(&repo.cache_dir(), EXTRACTOR, &all);
+        let kept = Kept::near(&repo.cache(), EXTRACTOR, &all);
         Ok(Pool::new(&of_trees, kept))
     }
 
@@ -235,7 +250,7 @@ impl Graph {
     /// # Errors
     /// As for `at`.
     pub fn of_pool(repo: &Repo, tree: TreeId, pool: &Pool) -> Result<Self, GraphError> {
-        if let Some(kept) = cache::graph(&repo.cache_dir(), tree, EXTRACTOR) {
+        if let Some(kept) = cache::graph(&repo.cache(), tree, EXTRACTOR) {
             return Ok(kept);
         }
         let entries = repo.list(tree)?;
@@ -254,7 +269,7 @@ impl Graph {
     /// As for `at`.
     pub fn sites(repo: &Repo, tree: TreeId, wanted: &Wanted) -> Result<Sites, GraphError> {
         let entries = repo.list(tree)?;
-        let kept = Kept::near(&repo.cache_dir(), EXTRACTOR, &keys(&entries));
+        let kept = Kept::near(&repo.cache(), EXTRACTOR, &keys(&entries));
         let sources = sources(&entries, &mut Stats::default());
         let outcomes = read(&repo.share(), &keys(&entries), &kept, &|_, _| {})?;
         let linked: Vec<_> = sources

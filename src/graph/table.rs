@@ -7,19 +7,22 @@ use std::ops::Range;
 
 use rkyv::util::AlignedVec;
 
-use crate::graph::columns::{ArchivedColumns, Columns};
+use crate::graph::columns::{ArchivedColumns, Columns, Places};
 use crate::graph::parts::{Edge, EdgeKind, Node, NodeKind, Resolution, Stats};
 use crate::id::ObjectId;
+use crate::repo::Map;
 
 /// Where the columns lie.
 enum Block {
     Memory(AlignedVec),
-    Mapped(memmap2::Mmap, usize),
+    Mapped(Map, usize),
 }
 
 /// The code graph of one tree.
 pub struct Graph {
     block: Block,
+    /// Where each column lies in the block: nothing that is read later says where to read.
+    places: Places,
     missing: Vec<String>,
 }
 
@@ -29,7 +32,7 @@ impl std::fmt::Debug for Graph {
             f,
             "Graph of {} nodes and {} edges",
             self.len(),
-            self.columns().edge_from.len()
+            self.places.edge_from.len() / 4
         )
     }
 }
@@ -77,21 +80,32 @@ impl Graph {
         let columns = Columns::new(&kept, &edges, stats);
         let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(&columns)
             .expect("columns of plain numbers always serialise");
+        let places = Places::of(&bytes).expect("what was serialised just now can be read");
         Self {
             block: Block::Memory(bytes),
+            places,
             missing,
         }
     }
 
     /// A graph over bytes that were written by `bytes`; `None` when they are not sound.
-    pub fn from_map(map: memmap2::Mmap, start: usize) -> Option<Self> {
-        let columns =
-            rkyv::access::<ArchivedColumns, rkyv::rancor::Error>(map.get(start..)?).ok()?;
-        columns.sound().then_some(())?;
+    pub fn from_map(map: Map, start: usize) -> Option<Self> {
+        let bytes = map.get(start..)?;
+        let places = Places::of(bytes)?;
+        places.sound(bytes).then_some(())?;
         Some(Self {
             block: Block::Mapped(map, start),
+            places,
             missing: Vec::new(),
         })
+    }
+
+    /// Whether the file that the graph lies in, if any, is still what it was when it was opened.
+    pub fn is_whole(&self) -> bool {
+        match &self.block {
+            Block::Memory(_) => true,
+            Block::Mapped(map, _) => map.is_whole(),
+        }
     }
 
     /// The columns as bytes: equal for equal graphs.
@@ -102,19 +116,19 @@ impl Graph {
         }
     }
 
-    #[expect(
-        unsafe_code,
-        reason = "checked once; checking on every access would cost more than the graph saves"
-    )]
-    fn columns(&self) -> &ArchivedColumns {
-        // SAFETY: the bytes were either written by `rkyv::to_bytes` just before, or accepted by `rkyv::access` in `from_map`; neither
-        // changes afterwards: files of the cache are replaced by renaming, never written in place.
-        unsafe { rkyv::access_unchecked::<ArchivedColumns>(self.bytes()) }
+    /// A column of bytes.
+    fn column(&self, place: &Range<usize>) -> &[u8] {
+        self.bytes().get(place.clone()).unwrap_or_default()
+    }
+
+    /// A column of numbers.
+    fn numbers(&self, place: &Range<usize>) -> &[[u8; 4]] {
+        self.column(place).as_chunks().0
     }
 
     /// The number of nodes.
     pub fn len(&self) -> usize {
-        self.columns().kinds.len()
+        self.places.kinds.len()
     }
 
     /// Has the graph no node at all? (A graph of a tree has at least the root.)
@@ -143,27 +157,21 @@ impl Graph {
 
     /// The name of a node; empty for an index out of range.
     pub fn name(&self, node: u32) -> &str {
-        let columns = self.columns();
+        let ends = self.numbers(&self.places.name_ends);
         let at = node as usize;
-        let first = at
-            .checked_sub(1)
-            .and_then(|before| columns.name_ends.get(before))
-            .map_or(0, |end| end.to_native());
-        let last = columns.name_ends.get(at).map_or(0, |end| end.to_native());
-        columns
-            .names
-            .get(first as usize..last as usize)
-            .unwrap_or_default()
+        let first = at.checked_sub(1).map_or(0, |before| number(ends, before));
+        let last = number(ends, at);
+        let name = self
+            .column(&self.places.names)
+            .get(first as usize..last as usize);
+        // Only a file that was cut meanwhile holds anything else.
+        std::str::from_utf8(name.unwrap_or_default()).unwrap_or_default()
     }
 
     /// The kind of a node; `File` for an index out of range.
     pub fn kind(&self, node: u32) -> NodeKind {
-        let byte = self
-            .columns()
-            .kinds
-            .get(node as usize)
-            .copied()
-            .unwrap_or(1);
+        let kinds = self.column(&self.places.kinds);
+        let byte = kinds.get(node as usize).copied().unwrap_or(1);
         NodeKind::ALL
             .get(usize::from(byte))
             .copied()
@@ -172,10 +180,10 @@ impl Graph {
 
     /// The Git object of a path node.
     pub fn object(&self, node: u32) -> Option<ObjectId> {
-        let columns = self.columns();
-        let width = usize::from(columns.object_bytes);
+        let width = self.places.object_bytes;
         let first = node as usize * width;
-        let bytes = columns.objects.get(first..first + width)?;
+        let objects = self.column(&self.places.objects);
+        let bytes = objects.get(first..first + width)?;
         if bytes.iter().all(|&byte| byte == 0) {
             return None;
         }
@@ -184,11 +192,11 @@ impl Graph {
 
     /// The first and last line of a symbol, from 1; (0, 0) for a path.
     pub fn lines(&self, node: u32) -> (u32, u32) {
-        let columns = self.columns();
-        let line = |column: &rkyv::vec::ArchivedVec<rkyv::rend::u32_le>| {
-            column.get(node as usize).map_or(0, |line| line.to_native())
-        };
-        (line(&columns.first_lines), line(&columns.last_lines))
+        let line = |place| number(self.numbers(place), node as usize);
+        (
+            line(&self.places.first_lines),
+            line(&self.places.last_lines),
+        )
     }
 
     /// Everything beneath a node, without itself: of a directory all paths and symbols, of a file its symbols, of a class its members
@@ -234,59 +242,72 @@ impl Graph {
     /// The nodes one undirected step away over imports, calls, inherits, and contains below a file; never over directories or guesses.
     /// In order, each once.
     pub fn hop(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
-        let columns = self.columns();
+        let ends = self.numbers(&self.places.hop_ends);
         let at = node as usize;
-        let end = |at: usize| columns.hop_ends.get(at).map(|end| end.to_native() as usize);
+        let end = |at: usize| ends.get(at).map(|end| u32::from_le_bytes(*end) as usize);
         let first = at.checked_sub(1).and_then(end).unwrap_or(0);
         let last = end(at).unwrap_or(first);
-        columns
-            .hops
+        self.numbers(&self.places.hops)
             .get(first..last)
             .unwrap_or_default()
             .iter()
-            .map(|hop| hop.to_native())
+            .map(|hop| u32::from_le_bytes(*hop))
     }
 
     /// The files that hold a blob, in order of names.
     pub fn paths_of(&self, object: &ObjectId) -> Vec<u32> {
-        let order = &self.columns().by_object;
-        let first = order.partition_point(|at| self.object(at.to_native()) < Some(*object));
+        let order = self.numbers(&self.places.by_object);
+        let node = |at: &[u8; 4]| u32::from_le_bytes(*at);
+        let first = order.partition_point(|at| self.object(node(at)) < Some(*object));
         order
             .get(first..)
             .unwrap_or_default()
             .iter()
-            .map(|at| at.to_native())
+            .map(node)
             .take_while(|&at| self.object(at) == Some(*object))
             .collect()
     }
 
     /// All edges, sorted by kind, from, to, resolution.
     pub fn edges(&self) -> impl Iterator<Item = Edge> + '_ {
-        let columns = self.columns();
-        columns
-            .edge_from
+        let to = self.numbers(&self.places.edge_to);
+        let kinds = self.column(&self.places.edge_kinds);
+        let resolutions = self.column(&self.places.edge_resolutions);
+        self.numbers(&self.places.edge_from)
             .iter()
             .enumerate()
-            .filter_map(|(at, from)| {
+            .filter_map(move |(at, from)| {
                 Some(Edge {
-                    kind: *EdgeKind::ALL.get(usize::from(*columns.edge_kinds.get(at)?))?,
-                    from: from.to_native(),
-                    to: columns.edge_to.get(at)?.to_native(),
-                    resolution: *Resolution::ALL
-                        .get(usize::from(*columns.edge_resolutions.get(at)?))?,
+                    kind: *EdgeKind::ALL.get(usize::from(*kinds.get(at)?))?,
+                    from: u32::from_le_bytes(*from),
+                    to: u32::from_le_bytes(*to.get(at)?),
+                    resolution: *Resolution::ALL.get(usize::from(*resolutions.get(at)?))?,
                 })
             })
     }
 
     /// What the edges cannot tell: files by language and by reason, call sites by outcome.
     pub fn stats(&self) -> Stats {
-        rkyv::deserialize::<Stats, rkyv::rancor::Error>(&self.columns().stats).unwrap_or_default()
+        // A copy cannot change between being checked and being read.
+        let mut copy = AlignedVec::<16>::new();
+        copy.extend_from_slice(self.bytes());
+        let columns = rkyv::access::<ArchivedColumns, rkyv::rancor::Error>(&copy);
+        let stats = columns
+            .and_then(|columns| rkyv::deserialize::<Stats, rkyv::rancor::Error>(&columns.stats));
+        stats.unwrap_or_default()
     }
 
     /// The paths whose blob is not in the repository (a partial clone), sorted. With any the graph is incomplete.
     pub fn missing(&self) -> &[String] {
         &self.missing
     }
+}
+
+/// A number of a column; 0 beyond its end.
+fn number(column: &[[u8; 4]], at: usize) -> u32 {
+    column
+        .get(at)
+        .map_or(0, |number| u32::from_le_bytes(*number))
 }
 
 /// What the names of paths below a directory begin with: as they are, and as Git quotes them when they are not UTF-8.

@@ -5,9 +5,13 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::script::{self, Found, Hook};
+use crate::repo::{Access, FileError, Folder, Sort};
+
+/// A longer hook is not ours, and is kept as it is.
+const MOST: u64 = 16 * 1024 * 1024;
 
 /// The files of one hook in one folder.
 pub(super) struct Files {
@@ -69,6 +73,9 @@ pub enum HookError {
         /// What the system says.
         cause: io::Error,
     },
+    /// The folder, or one above it in the repository, is a link.
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// The hook that was there before ours and is kept beside it.
@@ -81,13 +88,46 @@ pub enum Earlier {
 }
 
 pub(super) fn is_current(file: &Path, text: &[u8]) -> bool {
-    is_executable(file) && fs::read(file).is_ok_and(|bytes| bytes == text)
+    is_executable(file) && read(file).is_ok_and(|bytes| bytes.as_deref() == Some(text))
+}
+
+/// The folder of a hook. What lies above it is checked in [`check_folder`], before anything is done.
+fn place(file: &Path) -> (Folder, &std::ffi::OsStr) {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    (Folder::at(folder), file.file_name().unwrap_or_default())
+}
+
+/// An error where the folder of the hooks lies in the repository and behind a link there: what is written would lie elsewhere.
+pub(super) fn check_folder(dir: &Path, roots: &[&Path]) -> Result<(), HookError> {
+    let is_plain = |part| matches!(part, Component::Normal(_));
+    let root = roots.iter().find_map(|root| {
+        let below = dir.strip_prefix(root).ok()?;
+        let is_below = below.components().all(is_plain);
+        is_below.then(|| Folder::at(*root).below(below))
+    });
+    if let Some(folder) = root {
+        folder.list()?;
+    }
+    Ok(())
+}
+
+/// The bytes of a hook; none where there is none, or where it is nothing that may be read: a link, a pipe, a program without that
+/// permission, or somebody else's.
+pub(super) fn read(file: &Path) -> Result<Option<Vec<u8>>, HookError> {
+    let (folder, name) = place(file);
+    match folder.read(name, MOST) {
+        Ok(bytes) => Ok(bytes),
+        Err(FileError::Refused { .. }) => Ok(None),
+        Err(FileError::Io { cause, .. }) if cause.kind() == io::ErrorKind::PermissionDenied => {
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 pub(super) fn write(draft: &Path, text: &[u8]) -> Result<(), HookError> {
-    fs::write(draft, text)
-        .and_then(|()| make_executable(draft))
-        .map_err(cannot("write", draft))
+    let (folder, name) = place(draft);
+    Ok(folder.replace(name, text, Access::Program)?)
 }
 
 /// Puts the draft in its place, after what stands there was moved to `keep`; undoes that if the second step fails.
@@ -104,23 +144,13 @@ pub(super) fn put(draft: &Path, file: &Path, keep: Option<&Path>) -> Result<(), 
     })
 }
 
+/// A link is never ours, wherever it leads; moved, it leads there still.
 pub(super) fn look(file: &Path) -> Result<Found, HookError> {
     if !is_there(file) {
         return Ok(Found::Absent);
     }
-    match fs::read(file) {
-        Ok(bytes) => Ok(script::whose(&bytes)),
-        // A dangling link, or a program that may be run and not be read.
-        Err(cause)
-            if matches!(
-                cause.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
-            ) =>
-        {
-            Ok(Found::Foreign)
-        }
-        Err(cause) => Err(cannot("read", file)(cause)),
-    }
+    let found = read(file)?.map(|bytes| script::whose(&bytes));
+    Ok(found.unwrap_or(Found::Foreign))
 }
 
 /// Also a link that leads nowhere is there.
@@ -139,14 +169,25 @@ pub(super) fn earlier(kept: &Path) -> Option<Earlier> {
 }
 
 pub(super) fn same(one: &Path, two: &Path) -> bool {
-    let read = |file| {
+    let seen = |file| {
         (
             fs::read_link(file).ok(),
-            fs::read(file).ok(),
+            read(file).ok().flatten(),
             is_executable(file),
         )
     };
-    read(one) == read(two)
+    seen(one) == seen(two)
+}
+
+/// The text of a hook, through the link that it may be: it is only asked how it begins. Never waits for a pipe.
+pub(super) fn text_of(file: &Path) -> Vec<u8> {
+    let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let (folder, name) = place(&real);
+    let is_file = folder.look(name).ok().flatten();
+    match is_file.is_some_and(|file| file.sort == Sort::File) {
+        true => read(&real).ok().flatten().unwrap_or_default(),
+        false => Vec::new(),
+    }
 }
 
 pub(super) fn cannot(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> HookError {
@@ -160,19 +201,8 @@ fn is_executable(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
 }
 
-#[cfg(unix)]
-fn make_executable(file: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(file, fs::Permissions::from_mode(0o755))
-}
-
 /// Where files have no such permission, Git asks for none.
 #[cfg(not(unix))]
 fn is_executable(file: &Path) -> bool {
     file.is_file()
-}
-
-#[cfg(not(unix))]
-fn make_executable(_: &Path) -> io::Result<()> {
-    Ok(())
 }

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 
 pub use client::{Client, File};
 pub use files::{Earlier, HookError};
-use files::{Files, cannot, earlier, is_current, is_there, look, put, same, write};
+use files::{
+    Files, cannot, check_folder, earlier, is_current, is_there, look, put, same, text_of, write,
+};
 use script::Found;
 pub use script::{Hook, guard};
 
@@ -109,6 +111,8 @@ pub fn place(
     if dir.exists() && !dir.is_dir() {
         return Err(HookError::NoFolder(dir));
     }
+    let roots: Vec<&Path> = work_tree.into_iter().chain([common_dir]).collect();
+    check_folder(&dir, &roots)?;
     Ok(Place { dir })
 }
 
@@ -278,12 +282,7 @@ pub fn status(dir: &Path, binary: &Path) -> Result<Vec<Status>, HookError> {
 /// The hook of this version for this binary, with the earlier one at `from`.
 fn text(hook: Hook, binary: &Path, from: &Path, made_folder: bool) -> Vec<u8> {
     // A program that may be run and not be read is no shell script.
-    script::text(
-        hook,
-        binary,
-        &fs::read(from).unwrap_or_default(),
-        made_folder,
-    )
+    script::text(hook, binary, &text_of(from), made_folder)
 }
 
 #[cfg(test)]

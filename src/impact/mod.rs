@@ -129,6 +129,8 @@ pub fn impact(
         });
     }
     report.changed.sort_by(|a, b| a.node.cmp(&b.node));
+    old_graph.check()?;
+    new_graph.check()?;
     Ok(report)
 }
 

@@ -5,14 +5,12 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::PathBuf;
 
 use super::catch_up::IngestError;
 use super::history::ground;
 use crate::id::{CommitId, RecordId};
 use crate::record::{Anchor, Source, Time};
-use crate::repo::{Commit, Repo, RepoError};
+use crate::repo::{Access, Commit, Folder, Repo, RepoError};
 use crate::store::{Corpus, Noted, Store};
 
 /// What a rewrite moved.
@@ -154,16 +152,22 @@ fn noted(corpus: &Corpus, of: RecordId, commit: CommitId) -> Option<Noted> {
 /// A list that could not be followed, for the next time: who rewrites a commit does not tell twice.
 #[derive(Debug)]
 pub struct Kept {
-    path: PathBuf,
+    folder: Folder,
     text: String,
 }
 
 impl Kept {
+    /// Its name.
+    const FILE: &str = "rewritten";
+    /// A longer file is none of ours.
+    const MOST: u64 = 64 << 20;
+
     /// What is kept in the common dir, and `list` with it.
     pub fn with(repo: &Repo, list: &str) -> Self {
-        let path = repo.cache_dir().join("seen").join("rewritten");
-        let text = fs::read_to_string(&path).unwrap_or_default() + list;
-        Self { path, text }
+        let folder = repo.cache().below("seen");
+        let kept = folder.read(Self::FILE, Self::MOST).ok().flatten();
+        let text = String::from_utf8(kept.unwrap_or_default()).unwrap_or_default() + list;
+        Self { folder, text }
     }
 
     /// The commit that each rewritten one became.
@@ -174,15 +178,14 @@ impl Kept {
     /// Keeps what could not be followed, or forgets what was. Where that cannot be written, the next catch-up finds what is new all
     /// the same; only what it stands for is not known then.
     pub fn settle(&self, is_followed: bool) {
-        let write = || match (is_followed, self.path.parent()) {
-            (false, Some(directory)) if !self.text.is_empty() => {
-                fs::create_dir_all(directory)?;
-                fs::write(&self.path, &self.text)
-            }
-            (true, _) if self.path.exists() => fs::remove_file(&self.path),
-            _ => Ok(()),
-        };
-        drop(write());
+        match is_followed {
+            true => drop(self.folder.remove(Self::FILE)),
+            false if self.text.is_empty() => {}
+            false => drop(
+                self.folder
+                    .replace(Self::FILE, self.text.as_bytes(), Access::Usual),
+            ),
+        }
     }
 }
 

@@ -7,16 +7,15 @@
 //! which costs a tenth of a file that is renamed into place.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::Write;
-use std::path::PathBuf;
 
 use crate::id::{CommitId, RecordId};
-use crate::repo::{Repo, RepoError};
+use crate::repo::{Access, FileError, Repo, RepoError};
 use crate::store::RECORDS;
 
 /// What the first line of a mark in a shallow history begins with.
 const BORDER: &str = "border ";
+/// A longer file is no mark.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// Whose mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +35,8 @@ pub enum Mark {
 }
 
 impl Mark {
-    fn path(self, repo: &Repo) -> PathBuf {
+    /// The name of its file in our folder of the common dir.
+    fn file(self) -> String {
         let name = match self {
             Mark::Hooks => "hooks".to_owned(),
             Mark::Trailers => "trailers".to_owned(),
@@ -45,7 +45,7 @@ impl Mark {
             Mark::Explaining => "messages-explaining".to_owned(),
             Mark::Messages => "messages-all".to_owned(),
         };
-        repo.cache_dir().join("seen").join(name)
+        format!("seen/{name}")
     }
 
     /// The tips; none when there is no mark.
@@ -57,7 +57,7 @@ impl Mark {
         if self != Mark::Hooks && repo.reference(RECORDS)?.is_none() {
             return Ok(None);
         }
-        let Some(bytes) = repo.state_file(&self.path(repo))? else {
+        let Some(bytes) = repo.state(&self.file(), MOST_BYTES)? else {
             return Ok(None);
         };
         let border = border(repo)?;
@@ -69,20 +69,13 @@ impl Mark {
 
 /// Replaces a mark. A mark that cannot be written is no error: the next catch-up only has more to look at.
 pub fn set_mark(repo: &Repo, mark: Mark, tips: &BTreeSet<CommitId>) {
-    let path = mark.path(repo);
     let tips: String = tips.iter().map(|tip| format!("{tip}\n")).collect();
     let Ok(border) = border(repo) else { return };
     let text = border + &tips;
-    let write = || -> std::io::Result<()> {
-        let directory = path.parent().expect("a mark lies in a directory");
-        fs::create_dir_all(directory)?;
-        // Renamed into place, so that a reader sees the old mark or the new one.
-        let temporary = path.with_extension(std::process::id().to_string());
-        let mut file = fs::File::create(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        fs::rename(&temporary, &path)
-    };
-    drop(write());
+    drop(
+        repo.cache()
+            .replace(mark.file(), text.as_bytes(), Access::Usual),
+    );
 }
 
 /// The tips that the lines of a mark come to. A line that a dying process has left unfinished is passed over: its commit is taken once
@@ -114,12 +107,10 @@ pub(super) fn move_mark(
 ) {
     /// A longer file is written anew, in its shortest form.
     const LONGEST: u64 = 4096;
-    let append = || -> std::io::Result<bool> {
-        let mut file = fs::OpenOptions::new().append(true).open(mark.path(repo))?;
-        if taken.len() > 8
-            || file.metadata()?.len() > LONGEST
-            || !matches!(mark.read(repo), Ok(Some(_)))
-        {
+    let append = || -> Result<bool, FileError> {
+        let len = repo.cache().look(mark.file())?.map(|file| file.len);
+        let is_long = len.is_none_or(|len| len > LONGEST);
+        if taken.len() > 8 || is_long || !matches!(mark.read(repo), Ok(Some(_))) {
             return Ok(false);
         }
         let mut lines = String::new();
@@ -130,7 +121,7 @@ pub(super) fn move_mark(
                 .collect();
             lines += &(all.join(" ") + "\n");
         }
-        file.write_all(lines.as_bytes())?;
+        repo.cache().append(mark.file(), lines.as_bytes(), None)?;
         Ok(true)
     };
     if !append().unwrap_or(false) {

@@ -237,7 +237,10 @@ impl<'a> Writer<'a> {
             };
             objects.insert(path.to_owned(), object);
             let graph = self.graph(tree)?;
-            if graph.is_some_and(|graph| graph.find(node).is_none()) {
+            let Some(graph) = graph else { continue };
+            let is_unresolved = graph.find(node).is_none();
+            graph.check()?;
+            if is_unresolved {
                 unresolved.push(node.clone());
             }
         }

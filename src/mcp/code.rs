@@ -82,6 +82,7 @@ pub fn about(desk: &Desk, asked: &About) -> Result<Answer, Failure> {
             data
         }
     };
+    graph.check().map_err(|error| Failure::of(&error))?;
     Answer::of(&data)
 }
 

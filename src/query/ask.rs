@@ -180,7 +180,7 @@ fn ask_once(
         None => Visibility::All,
     });
     let view = view_at(repo, corpus, visibility, commit, time)?;
-    let (graph, extractor) = graph_of(repo, code_tree, query.most_unread, progress)?;
+    let (mut graph, extractor) = graph_of(repo, code_tree, query.most_unread, progress)?;
     let mut what = Vec::new();
     let task = masked(&query.task, &mut what);
     let current_nodes = query
@@ -204,15 +204,19 @@ fn ask_once(
         session,
         time,
     };
-    let history = history(
-        repo,
-        &graph,
-        inputs.policy.rule(),
-        &inputs.current_nodes,
-        commit,
-        progress,
-    )?;
-    let evaluated = evaluate(&view, &graph, &inputs, Touches::Counted(&history));
+    let score = |graph: &Graph| {
+        let (rule, nodes) = (inputs.policy.rule(), &inputs.current_nodes);
+        let history = history(repo, graph, rule, nodes, commit, progress)?;
+        let evaluated = evaluate(&view, graph, &inputs, Touches::Counted(&history));
+        Ok::<_, QueryError>((history, evaluated))
+    };
+    let (mut history, mut evaluated) = score(&graph)?;
+    if graph.check().is_err() {
+        // Somebody has cut the file under it. The same graph, of the same version, now comes from memory.
+        graph = Graph::at(repo, code_tree, progress)?;
+        (history, evaluated) = score(&graph)?;
+        graph.check()?;
+    }
     let mut answer = Answer {
         id: None,
         attention: Attention {

@@ -14,7 +14,7 @@ use gix::bstr::ByteSlice;
 use gix::odb::pack::index;
 use gix::refs::packed;
 
-use super::open::{Repo, RepoError, is_of_machine, own, theirs};
+use super::open::{Repo, RepoError, own, theirs};
 use crate::id::{CommitId, ObjectId};
 
 /// How many symbolic references or tags may lead to one another (Git: 5).
@@ -56,18 +56,6 @@ pub(super) fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>, RepoError> {
 
 /// Objects.
 impl Repo {
-    /// The content of a file in the common dir that says how far something has come; none when there is no such file.
-    ///
-    /// # Errors
-    /// When the machine would not read it.
-    pub fn state_file(&self, path: &Path) -> Result<Option<Vec<u8>>, RepoError> {
-        match fs::read(path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if is_of_machine(&error) => Err(RepoError::io(path, &error)),
-            Err(_) => Ok(None),
-        }
-    }
-
     /// Reads an object as it is named; none when it is not here.
     pub(super) fn find(
         &self,

@@ -26,6 +26,17 @@ impl Repo {
         ))
     }
 
+    /// The content of a file of our own that says how far something has come; none where there is none, or something else stands there.
+    ///
+    /// # Errors
+    /// When the machine would not read it.
+    pub fn state(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, RepoError> {
+        match self.cache().read(name, most) {
+            Err(FileError::Refused { .. }) => Ok(None),
+            read => Ok(read?),
+        }
+    }
+
     /// Removes a file below the common dir, and never what a link leads to; false where there was none.
     ///
     /// # Errors

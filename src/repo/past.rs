@@ -6,12 +6,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use super::files::Access;
 use super::open::{Repo, RepoError};
 use super::touched::{Kept, Known};
 use crate::id::CommitId;
@@ -26,6 +26,10 @@ const SOURCES: [&str; 9] = [
 
 /// How many commits are looked at before their trees are compared, in parallel.
 const BATCH: usize = 512;
+/// The file in our folder of the common dir.
+const FILE: &str = "touched.bin";
+/// A longer one is not ours: twice what is written at most.
+const MOST_KEPT: u64 = 128 << 20;
 
 /// Whether a path ends as a source file does.
 pub fn is_source(path: &str) -> bool {
@@ -70,7 +74,7 @@ impl Past {
     /// What the file in the common dir knows.
     pub fn open(repo: &Repo) -> Self {
         let is_kept = !has_replacements(repo);
-        let read = || Kept::new(fs::read(file(repo)).ok()?);
+        let read = || Kept::new(repo.cache().read(FILE, MOST_KEPT).ok()??);
         Self {
             kept: is_kept.then(read).flatten().unwrap_or_default(),
             known: BTreeMap::new(),
@@ -204,14 +208,7 @@ impl Past {
         }
         self.fresh = 0;
         let bytes = self.kept.with(&self.known, &self.border);
-        let file = file(repo);
-        let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
-        let written = fs::create_dir_all(repo.cache_dir())
-            .and_then(|()| fs::write(&temporary, bytes))
-            .and_then(|()| fs::rename(&temporary, &file));
-        if written.is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
+        let written = repo.cache().replace(FILE, &bytes, Access::Usual);
         written.is_ok()
     }
 }
@@ -220,10 +217,6 @@ impl Past {
 fn has_replacements(repo: &Repo) -> bool {
     let mut replaced = repo.git.objects.store_ref().replacements();
     replaced.next().is_some()
-}
-
-fn file(repo: &Repo) -> std::path::PathBuf {
-    repo.cache_dir().join("touched.bin")
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::files::{Folder, Sort};
 use super::open::{Repo, RepoError};
 use crate::id::ObjectId;
 
@@ -21,15 +22,10 @@ impl Repo {
         /// Together as long as Git waits for the lock of a reference, and somewhat more.
         const TRIES: usize = 50;
         const PAUSE: Duration = Duration::from_millis(10);
-        let log = self.common_dir().join("logs").join(name);
-        if !log.is_file() {
+        let logs = self.common().below("logs");
+        if logs.look(name)?.is_none() {
             return Ok(());
         }
-        let failed = |cause: String| RepoError::Git {
-            doing: format!("emptying the log of {name}"),
-            cause,
-            transient: false,
-        };
         let mut held = self.lock_reference(name);
         for _ in 0..TRIES {
             if !matches!(held, Err(RepoError::Locked { .. })) {
@@ -39,7 +35,7 @@ impl Repo {
             held = self.lock_reference(name);
         }
         let held = held?;
-        std::fs::write(&log, b"").map_err(|error| failed(error.to_string()))?;
+        logs.empty(name)?;
         drop(held);
         Ok(())
     }
@@ -47,22 +43,22 @@ impl Repo {
     /// Temporary files of writers that died: of the object store (`.tmpXXXXXX`, which `git gc` does not know) and of the common dir's
     /// `score-context`; sorted.
     pub fn left_over(&self) -> Vec<PathBuf> {
-        let objects = self.common_dir().join("objects");
+        let objects = self.common().below("objects");
         let mut found = Vec::new();
         let is_theirs = |name: &str| {
             name.strip_prefix(".tmp").is_some_and(|rest| {
                 rest.len() == 6 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
             })
         };
-        files_in(objects, &is_theirs, &mut found);
+        files_in(&objects, &is_theirs, &mut found);
         let is_ours = |name: &str| {
             let number = name.rsplit('.').next().unwrap_or_default();
             let is_numbered =
                 !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
             name.ends_with(".tmp") || name.contains('.') && is_numbered
         };
-        for folder in [self.cache_dir(), self.cache_dir().join("seen")] {
-            files_in(folder, &is_ours, &mut found);
+        for folder in [self.cache(), self.cache().below("seen")] {
+            files_in(&folder, &is_ours, &mut found);
         }
         found.sort();
         found
@@ -80,13 +76,11 @@ impl Repo {
 }
 
 /// The old files with such names in a folder.
-fn files_in(folder: PathBuf, is_meant: &dyn Fn(&str) -> bool, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_meant = entry.file_name().to_str().is_some_and(is_meant);
-        let meta = entry.metadata().ok().filter(std::fs::Metadata::is_file);
-        let age = meta.and_then(|meta| meta.modified().ok()?.elapsed().ok());
-        if is_meant && age.is_some_and(|age| age > LEFT) {
-            found.push(entry.path());
+fn files_in(folder: &Folder, is_meant: &dyn Fn(&str) -> bool, found: &mut Vec<PathBuf>) {
+    for file in folder.list().unwrap_or_default() {
+        let is_meant = file.sort == Sort::File && file.name.to_str().is_some_and(is_meant);
+        if is_meant && file.age().is_some_and(|age| age > LEFT) {
+            found.push(folder.path().join(&file.name));
         }
     }
 }

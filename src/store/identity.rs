@@ -1,9 +1,7 @@
 //! What tells one session from another, and hides who an agent is: random bytes and a salt that stays on this machine.
 
-use std::fs;
-use std::io::{Read, Write};
-
 use super::base::{Store, StoreError};
+use crate::repo::Access;
 
 impl Store<'_> {
     /// 32 random hexadecimal digits.
@@ -27,35 +25,24 @@ impl Store<'_> {
         Ok(blake3::keyed_hash(&salt, name.as_bytes()).to_hex()[..16].to_owned())
     }
 
-    fn salt(&self) -> std::io::Result<[u8; 32]> {
-        let directory = self.repo.cache_dir();
-        let path = directory.join("salt");
-        let mut salt = [0; 32];
-        match fs::File::open(&path) {
-            Ok(mut file) => {
-                file.read_exact(&mut salt)?;
-                return Ok(salt);
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
+    fn salt(&self) -> Result<[u8; 32], String> {
+        const NAME: &str = "salt";
+        let folder = self.repo.cache();
+        let read = || {
+            let bytes = folder.read(NAME, 1024).map_err(|error| error.to_string())?;
+            let Some(bytes) = bytes else { return Ok(None) };
+            // What comes after it was never looked at.
+            let salt = bytes.first_chunk().copied().map(Some);
+            salt.ok_or_else(|| "it is shorter than 32 bytes".to_owned())
+        };
+        if let Some(salt) = read()? {
+            return Ok(salt);
         }
-        fs::create_dir_all(&directory)?;
-        let fresh: [u8; 32] = random().map_err(std::io::Error::other)?;
-        // Linked into place, so that of two processes that make one at once both read the same.
-        let temporary = directory.join(format!("salt.{}", std::process::id()));
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&temporary)?.write_all(&fresh)?;
-        let linked = fs::hard_link(&temporary, &path);
-        fs::remove_file(&temporary)?;
-        match linked {
-            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-        fs::File::open(&path)?.read_exact(&mut salt)?;
-        Ok(salt)
+        let fresh: [u8; 32] = random().map_err(|error| error.to_string())?;
+        let made = folder.create(NAME, &fresh, Access::Private);
+        made.map_err(|error| error.to_string())?;
+        // Of two processes that make one at once both read the same.
+        read()?.ok_or_else(|| "it was removed as soon as it was made".to_owned())
     }
 }
 

@@ -4,18 +4,13 @@
 //! the blob, whose content never changes, so that a new corpus needs only its new blobs. A file that is damaged or of another version
 //! is never believed, and one that cannot be written is no error: the work is then done each time. Files are never changed in place.
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use memmap2::Mmap;
+use std::ffi::OsString;
 
 use super::layout::Place;
 use super::section::{self, Ids, Section};
 use crate::id::{BlobId, RecordId};
 use crate::record::Record;
-use crate::repo::Repo;
+use crate::repo::{Access, FileError, Folder, Map, Repo};
 
 /// What a file begins with. The number is raised with every change of the format, and of what a line is read as.
 const MAGIC: &[u8; 16] = b"score-records 1\n";
@@ -34,8 +29,8 @@ pub(super) struct Index {
 }
 
 struct Mapped {
-    path: PathBuf,
-    map: Mmap,
+    name: OsString,
+    map: Map,
 }
 
 /// What an entry is found by, and its content.
@@ -47,6 +42,7 @@ struct Part<'a> {
     ids_digest: &'a [u8],
     facts: &'a [u8],
     facts_digest: &'a [u8],
+    map: &'a Map,
 }
 
 /// How much of what is not indexed yet is to be, now that somebody has read it.
@@ -81,16 +77,17 @@ impl Keep {
 impl Index {
     /// Opens what is there.
     pub(super) fn open(repo: &Repo) -> Self {
-        let mut files = Vec::new();
-        for entry in fs::read_dir(folder(repo)).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.extension().is_some_and(|extension| extension == "idx") {
-                files.extend(open(&path));
-            }
+        let folder = folder(repo);
+        // In the order of their names: that of a folder is anybody's.
+        let names = folder.list().unwrap_or_default().into_iter();
+        let ours = names.filter(|file| {
+            file.name
+                .to_str()
+                .is_some_and(|name| name.ends_with(".idx"))
+        });
+        Self {
+            files: ours.filter_map(|file| open(&folder, file.name)).collect(),
         }
-        // The order of a folder is anybody's.
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        Self { files }
     }
 
     /// Whether a blob is in it, be it only as one that has to be read itself.
@@ -99,15 +96,19 @@ impl Index {
     }
 
     /// The ids of a blob.
-    pub(super) fn ids(&self, place: &Place) -> Option<Ids<'_>> {
+    pub(super) fn ids(&self, place: &Place) -> Option<Ids> {
         let part = self.part(place)?;
-        is_sound(part.ids, part.ids_digest).then(|| Ids::over(part.ids))?
+        let ids = is_sound(part.ids, part.ids_digest).then(|| Ids::of(part.ids))?;
+        // What was read counts only where the file was what it was until the end.
+        ids.filter(|_| part.map.is_whole())
     }
 
     /// The records of a blob.
     pub(super) fn records(&self, place: &Place) -> Option<Vec<(RecordId, Record)>> {
         let part = self.part(place)?;
-        is_sound(part.facts, part.facts_digest).then(|| section::decode(part.facts))?
+        let records =
+            is_sound(part.facts, part.facts_digest).then(|| section::decode(part.facts))?;
+        records.filter(|_| part.map.is_whole())
     }
 
     fn part(&self, place: &Place) -> Option<Part<'_>> {
@@ -158,26 +159,29 @@ impl Index {
                 let Some(part) = file.part(entry) else {
                     continue;
                 };
+                let mut key = [0; KEY];
+                key.copy_from_slice(&entry[..KEY]);
+                let section = Section {
+                    ids: part.ids.to_vec(),
+                    facts: part.facts.to_vec(),
+                };
                 // Damage is not carried on.
-                if is_sound(part.ids, part.ids_digest) && is_sound(part.facts, part.facts_digest) {
-                    let mut key = [0; KEY];
-                    key.copy_from_slice(&entry[..KEY]);
-                    let section = Section {
-                        ids: part.ids.to_vec(),
-                        facts: part.facts.to_vec(),
-                    };
+                if is_sound(&section.ids, part.ids_digest)
+                    && is_sound(&section.facts, part.facts_digest)
+                    && file.map.is_whole()
+                {
                     rows.push((key, section));
                 }
             }
             size += file.map.len();
-            absorbed.push(&file.path);
+            absorbed.push(&file.name);
         }
         rows.sort_by_key(|(key, _)| *key);
         rows.dedup_by(|(a, _), (b, _)| a == b);
         let folder = folder(repo);
-        if let Ok(path) = write(&folder, &rows) {
-            for old in absorbed.into_iter().filter(|old| **old != path) {
-                drop(fs::remove_file(old));
+        if let Ok(name) = write(&folder, &rows) {
+            for old in absorbed.into_iter().filter(|old| **old != *name) {
+                drop(folder.remove(old));
             }
         }
         drop_left_over(&folder);
@@ -206,6 +210,7 @@ impl Mapped {
             ids_digest: &entry[KEY + 16..KEY + 48],
             facts: bytes(KEY + 48)?,
             facts_digest: &entry[KEY + 64..],
+            map: &self.map,
         })
     }
 }
@@ -215,20 +220,13 @@ fn is_sound(bytes: &[u8], digest: &[u8]) -> bool {
 }
 
 /// Where its files are.
-pub(super) fn folder(repo: &Repo) -> PathBuf {
-    repo.cache_dir().join("index")
+pub(super) fn folder(repo: &Repo) -> Folder {
+    repo.cache().below("index")
 }
 
-#[expect(unsafe_code, reason = "a file is mapped; see SAFETY")]
-fn open(path: &Path) -> Option<Mapped> {
-    let file = File::open(path).ok()?;
-    // SAFETY: files of the index are written under another name and renamed, and removed, but never written in place; a map of a
-    // removed file stays valid.
-    let map = unsafe { Mmap::map(&file) }.ok()?;
-    let mapped = Mapped {
-        path: path.to_owned(),
-        map,
-    };
+fn open(folder: &Folder, name: OsString) -> Option<Mapped> {
+    let map = folder.map(&name).ok()??;
+    let mapped = Mapped { name, map };
     let head = mapped.map.get(..HEADER)?;
     let end = HEADER + mapped.count()?.checked_mul(ENTRY)?;
     let digest = blake3::hash(mapped.map.get(48..end)?);
@@ -262,8 +260,8 @@ fn name_key(place: &Place) -> Option<[u8; 33]> {
     Some(key)
 }
 
-/// Writes a file of sorted rows; gives its path.
-fn write(folder: &Path, rows: &[Row]) -> std::io::Result<PathBuf> {
+/// Writes a file of sorted rows; gives its name.
+fn write(folder: &Folder, rows: &[Row]) -> Result<String, FileError> {
     let mut directory = Vec::with_capacity(rows.len() * ENTRY);
     let mut place = (HEADER + rows.len() * ENTRY) as u64;
     for (key, section) in rows {
@@ -279,41 +277,28 @@ fn write(folder: &Path, rows: &[Row]) -> std::io::Result<PathBuf> {
     rest.extend_from_slice(&version());
     rest.extend_from_slice(&directory);
     let digest = blake3::hash(&rest);
-    fs::create_dir_all(folder)?;
-    let name = &digest.to_hex()[..32];
-    static COUNTER: AtomicU32 = AtomicU32::new(0);
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let temporary = folder.join(format!("{name}.{}-{number}.tmp", std::process::id()));
-    let path = folder.join(format!("{name}.idx"));
-    let written = || -> std::io::Result<()> {
-        let mut file = std::io::BufWriter::with_capacity(1 << 16, File::create_new(&temporary)?);
-        file.write_all(MAGIC)?;
-        file.write_all(digest.as_bytes())?;
-        file.write_all(&rest)?;
-        for (_, section) in rows {
-            file.write_all(&section.ids)?;
-            file.write_all(&section.facts)?;
-        }
-        drop(file.into_inner()?);
-        fs::rename(&temporary, &path)
-    };
-    written().inspect_err(|_| drop(fs::remove_file(&temporary)))?;
-    Ok(path)
+    let name = format!("{}.idx", &digest.to_hex()[..32]);
+    let mut file = folder.draft(&name, Access::Usual)?;
+    file.add(MAGIC)?;
+    file.add(digest.as_bytes())?;
+    file.add(&rest)?;
+    for (_, section) in rows {
+        file.add(&section.ids)?;
+        file.add(&section.facts)?;
+    }
+    file.keep(false)?;
+    Ok(name)
 }
 
 /// Removes what writers that died have left.
-fn drop_left_over(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_left = entry
-            .path()
-            .extension()
-            .is_some_and(|extension| extension == "tmp");
-        let age = entry
-            .metadata()
-            .ok()
-            .and_then(|meta| meta.modified().ok()?.elapsed().ok());
-        if is_left && age.is_some_and(|age| age.as_secs() > 3600) {
-            drop(fs::remove_file(entry.path()));
+fn drop_left_over(folder: &Folder) {
+    for file in folder.list().unwrap_or_default() {
+        let is_left = file
+            .name
+            .to_str()
+            .is_some_and(|name| name.ends_with(".tmp"));
+        if is_left && file.age().is_some_and(|age| age.as_secs() > 3600) {
+            drop(folder.remove(&file.name));
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::base::{ATTENTION, RECORDS};
 use super::notes::NOTES;
 use crate::id::{ObjectId, TreeId};
-use crate::repo::{Access, FileError, Kind, Mode, Object, Repo, RepoError};
+use crate::repo::{Access, Kind, Mode, Object, Repo, RepoError};
 
 /// The file in our own folder, and what was set aside.
 const NAME: &str = "journal";
@@ -114,12 +114,8 @@ pub(super) fn newest_value(repo: &Repo, reference: &str) -> Result<Option<Object
 fn read_all(repo: &Repo) -> Result<Kept, RepoError> {
     let mut kept = Kept::default();
     for name in [OLD, NAME] {
-        match repo.cache().read(name, LONGEST + 2 * MOST as u64) {
-            Ok(bytes) => kept.read(&bytes.unwrap_or_default()),
-            // Something else stands there: then there is no journal.
-            Err(FileError::Refused { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
+        let bytes = repo.state(name, LONGEST + 2 * MOST as u64)?;
+        kept.read(&bytes.unwrap_or_default());
     }
     Ok(kept)
 }

@@ -96,25 +96,25 @@ impl Section {
 }
 
 /// The ids of a blob.
-pub(super) struct Ids<'a> {
-    records: &'a [[u8; 32]],
-    anchors: &'a [[u8; ANCHOR]],
+pub(super) struct Ids {
+    records: Vec<[u8; 32]>,
+    anchors: Vec<[u8; ANCHOR]>,
     /// The lines of its tombstones.
-    pub stones: &'a str,
+    pub stones: String,
 }
 
-impl<'a> Ids<'a> {
-    /// Over the bytes that [`encode`] made.
-    pub(super) fn over(bytes: &'a [u8]) -> Option<Self> {
+impl Ids {
+    /// Of the bytes that [`encode`] made.
+    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         let mut rest = In(bytes);
         let (records, anchors) = (rest.number()?, rest.number()?);
         let records = rest.take(records.checked_mul(32)?)?.as_chunks().0;
         let anchors = rest.take(anchors.checked_mul(ANCHOR)?)?.as_chunks().0;
         let stones = std::str::from_utf8(rest.0).ok()?;
         Some(Self {
-            records,
-            anchors,
-            stones,
+            records: records.to_vec(),
+            anchors: anchors.to_vec(),
+            stones: stones.to_owned(),
         })
     }
 

@@ -77,7 +77,7 @@ pub fn forget(
     }
     // A writer that died may have left the text in one; what cannot be removed is named by `fsck`.
     for file in repo.left_over() {
-        drop(std::fs::remove_file(file));
+        drop(repo.remove_own(&file));
     }
     Ok(done)
 }

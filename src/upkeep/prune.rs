@@ -4,7 +4,6 @@
 //! month. Records that came out of commits never expire. Look-ups that stay keep their pins, and so every text that they read.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::PathBuf;
 
 use super::stray::stray;
@@ -12,7 +11,7 @@ use crate::id::RecordId;
 use crate::policy::Policy;
 use crate::query::{QueryError, policy_of, set_days};
 use crate::record::{Gone, Source, Time};
-use crate::repo::Repo;
+use crate::repo::{Access, Repo, RepoError, Sort};
 use crate::store::{Corpus, Erasure, Fate, Store};
 
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -61,6 +60,8 @@ pub struct Over {
 /// # Errors
 /// When the repository cannot be read or written, or a number of days is none.
 pub fn prune(repo: &Repo, prune: &Prune, now: Time) -> Result<Pruned, QueryError> {
+    // Where our folder is a link, or none, there is nothing of ours to let go.
+    repo.cache().list().map_err(RepoError::from)?;
     let store = Store::new(repo);
     let policy = in_force(repo, prune.older_than)?;
     let mut pruned = Pruned::default();
@@ -97,9 +98,9 @@ pub fn prune(repo: &Repo, prune: &Prune, now: Time) -> Result<Pruned, QueryError
         files.extend(record_caches(repo));
     }
     for file in files {
-        let size = fs::metadata(&file).map_or(0, |meta| meta.len());
+        let size = file.symlink_metadata().map_or(0, |meta| meta.len());
         // What cannot be removed is no worse than before.
-        if fs::remove_file(&file).is_ok() {
+        if repo.remove_own(&file).is_ok_and(|is_removed| is_removed) {
             pruned.files += 1;
             pruned.bytes += size;
         }
@@ -126,14 +127,17 @@ pub fn over(repo: &Repo, corpus: &Corpus, now: Time) -> Result<Over, QueryError>
 /// The automatic pass: once a day, and only when something can be due. Costs a file's look on any other call, and the names of a few
 /// folders where nothing is due. Says what went; none when it was not its time. A pass that fails says nothing and tries again tomorrow.
 pub fn daily(repo: &Repo, now: Time) -> Option<Pruned> {
-    let mark = repo.cache_dir().join("seen").join("pruned");
+    const MARK: &str = "seen/pruned";
     let today = now.day();
-    if fs::read_to_string(&mark).is_ok_and(|day| day.trim() == today) {
+    let mark = repo.cache().read(MARK, 64).ok().flatten();
+    if mark.is_some_and(|day| day.trim_ascii() == today.as_bytes()) {
         return None;
     }
     // Before the pass: two commands at once need not both do it, and one that fails must not slow down every other.
-    let kept = mark.parent().map(fs::create_dir_all);
-    if !matches!(kept, Some(Ok(()))) || fs::write(&mark, format!("{today}\n")).is_err() {
+    let kept = repo
+        .cache()
+        .replace(MARK, format!("{today}\n").as_bytes(), Access::Usual);
+    if kept.is_err() {
         return None;
     }
     let policy = in_force(repo, None).ok()?;
@@ -240,19 +244,16 @@ fn derived(repo: &Repo) -> Vec<PathBuf> {
         "journal",
         "journal.old",
     ];
-    let mut open = vec![repo.cache_dir()];
+    let mut open = vec![repo.cache()];
     let mut found = Vec::new();
     while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let is_kept = entry
-                .file_name()
-                .to_str()
-                .is_none_or(|name| KEPT.contains(&name));
-            match entry.file_type() {
+        // A link is a file to be removed itself, and never a folder to be looked into.
+        for entry in folder.list().unwrap_or_default() {
+            let is_kept = entry.name.to_str().is_none_or(|name| KEPT.contains(&name));
+            match entry.sort {
                 _ if is_kept => {}
-                Ok(kind) if kind.is_dir() => open.push(entry.path()),
-                Ok(_) => found.push(entry.path()),
-                Err(_) => {}
+                Sort::Folder => open.push(folder.below(&entry.name)),
+                _ => found.push(folder.path().join(&entry.name)),
             }
         }
     }

@@ -38,16 +38,6 @@ impl Folder {
         }
     }
 
-    /// The folder that holds `path`, below the root where `path` lies there, else a root of its own; and the file's name.
-    pub fn holding(root: &Path, path: &Path) -> (Self, OsString) {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let name = path.file_name().unwrap_or_default().to_owned();
-        match folder.strip_prefix(root) {
-            Ok(below) => (Self::at(root).below(below), name),
-            Err(_) => (Self::at(folder), name),
-        }
-    }
-
     /// A folder in this one.
     pub fn below(&self, name: impl AsRef<Path>) -> Self {
         Self {

@@ -42,7 +42,7 @@ pub struct Draft {
     temporary: OsString,
     file: io::BufWriter<File>,
     access: Access,
-    /// What is to be replaced.
+    /// What is to be replaced, or to be looked like.
     before: Option<Facts>,
     is_kept: bool,
 }
@@ -99,12 +99,28 @@ impl Folder {
         access: Access,
     ) -> Result<(), FileError> {
         let mut draft = self.draft(name, access)?;
-        let written = draft.write_all(bytes);
-        written.map_err(FileError::io("write", &draft.spot.path))?;
+        draft.add(bytes)?;
         draft.keep(false)
     }
 
-    /// The same, and on the disk when it returns: the file, then its name.
+    /// Puts a copy of a user's file beside it, which looks like that file: who may not read the one may not read the other.
+    ///
+    /// # Errors
+    /// As for [`Folder::draft`], and where the file is not there.
+    pub fn replace_like(
+        &self,
+        name: impl AsRef<Path>,
+        bytes: &[u8],
+        like: impl AsRef<Path>,
+    ) -> Result<(), FileError> {
+        let (_, facts) = self.place(like.as_ref())?.open_there(How::Read)?;
+        let mut draft = self.draft(name, Access::Users)?;
+        draft.before = Some(facts);
+        draft.add(bytes)?;
+        draft.keep(false)
+    }
+
+    /// As [`Folder::replace`], and on the disk when it returns: the file, then its name.
     ///
     /// # Errors
     /// As for [`Folder::draft`].
@@ -115,8 +131,7 @@ impl Folder {
         access: Access,
     ) -> Result<(), FileError> {
         let mut draft = self.draft(name, access)?;
-        let written = draft.write_all(bytes);
-        written.map_err(FileError::io("write", &draft.spot.path))?;
+        draft.add(bytes)?;
         draft.keep(true)
     }
 
@@ -131,7 +146,8 @@ impl Folder {
         access: Access,
     ) -> Result<bool, FileError> {
         let mut draft = self.draft(name, access)?;
-        let written = draft.write_all(bytes).and_then(|()| draft.file.flush());
+        draft.add(bytes)?;
+        let written = draft.file.flush();
         written.map_err(FileError::io("write", &draft.spot.path))?;
         // Linked into place, so that of two processes that make one at once both find the same. The draft goes when it is dropped.
         match draft.spot.dir.link(&draft.temporary, &draft.spot.name) {
@@ -181,17 +197,16 @@ impl Folder {
     }
 }
 
-impl Write for Draft {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
 impl Draft {
+    /// Writes on.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn add(&mut self, bytes: &[u8]) -> Result<(), FileError> {
+        let written = self.file.write_all(bytes);
+        written.map_err(FileError::io("write", &self.spot.path))
+    }
+
     /// Puts it under its name; `sync`: file and name are on the disk then.
     ///
     /// # Errors
