@@ -50,6 +50,7 @@
 //! | [`token`] | text to tokens, by a frozen rule |
 //! | [`mask`] | credentials out of any text before it is stored |
 //! | [`policy`] | every number that can change a result |
+//! | [`threads`] | threads to share work among, where the machine grants any |
 //! | [`record`] | the record kinds and the results, and their one byte encoding |
 //! | [`repo`] | the only Git plumbing |
 //! | [`store`] | records and look-ups on `refs/score-local/*` |
@@ -85,6 +86,7 @@ pub mod replay;
 pub mod repo;
 pub mod score;
 pub mod store;
+pub mod threads;
 pub mod token;
 pub mod upkeep;
 

@@ -15,10 +15,10 @@ fn main() -> ExitCode {
     drop_foreign_variables();
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     grow_in_large_pages();
-    match git_score_context::cli::run() {
+    git_score_context::cli::guarded(|| match git_score_context::cli::run() {
         Ok(code) => code,
         Err(error) => git_score_context::cli::exit_code(&error),
-    }
+    })
 }
 
 #[expect(

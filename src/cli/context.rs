@@ -102,8 +102,9 @@ impl Context {
         let Some(git_dir) = &self.git_dir else {
             return Ok(());
         };
-        let Ok(found) = Repo::open(&self.directory, None) else {
-            return Ok(());
+        let found = match Repo::open(&self.directory, None) {
+            Ok(found) => found,
+            Err(error) => return Ok(error.damage().map(drop)?),
         };
         let same = |path: &Path| path.canonicalize().ok();
         if same(found.git_dir()) != same(git_dir) {
@@ -171,13 +172,20 @@ impl Context {
 
     /// Prints data. A closed pipe comes back as an error and ends the command without a word.
     pub(super) fn print(&self, text: &str) -> anyhow::Result<()> {
-        let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes())?;
-        if !text.ends_with('\n') && !text.is_empty() {
-            out.write_all(b"\n")?;
+        let print = || {
+            let mut out = io::stdout().lock();
+            out.write_all(text.as_bytes())?;
+            if !text.ends_with('\n') && !text.is_empty() {
+                out.write_all(b"\n")?;
+            }
+            out.flush()
+        };
+        match print() {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(error).context("cannot write to standard output")
+            }
+            printed => Ok(printed?),
         }
-        out.flush()?;
-        Ok(())
     }
 
     /// Prints a value as one line of JSON.

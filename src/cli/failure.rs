@@ -8,7 +8,7 @@ use crate::ingest::SpeakError;
 /// A negative answer: a replay differs, a check found damage.
 pub(super) const NEGATIVE: u8 = 1;
 /// The command was used wrongly.
-const USAGE: u8 = 2;
+pub(super) const USAGE: u8 = 2;
 /// There could be no answer, as Git says it.
 const FATAL: u8 = 128;
 
@@ -28,6 +28,59 @@ pub(super) fn refused(error: SpeakError) -> anyhow::Error {
         SpeakError::Wrong(text) => usage(text),
         error => error.into(),
     }
+}
+
+/// Runs a command. A fault of this program is told in one sentence and not in the words of the language; a hook, and a prompt that is
+/// handed on, end well all the same.
+pub fn guarded(run: impl FnOnce() -> ExitCode + std::panic::UnwindSafe) -> ExitCode {
+    let plain = std::panic::take_hook();
+    // Also of other threads, which end without anybody asking why.
+    std::panic::set_hook(Box::new(move |fault| {
+        if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
+            return plain(fault);
+        }
+        let told = fault.payload();
+        let told = match (told.downcast_ref::<&str>(), told.downcast_ref::<String>()) {
+            (Some(told), _) => told,
+            (None, Some(told)) => told.as_str(),
+            (None, None) => "no reason given",
+        };
+        let place = fault.location().map(ToString::to_string);
+        let place = place.unwrap_or_else(|| "an unknown place".into());
+        let text = format!(
+            "fatal: a fault of git score-context itself at {place}: {told}\nhint: please report it; RUST_BACKTRACE=1 tells more"
+        );
+        if !is_silent() {
+            drop(writeln!(io::stderr(), "{text}"));
+        }
+    }));
+    std::panic::catch_unwind(run).unwrap_or_else(|_| match is_silent() || never_fails() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(FATAL),
+    })
+}
+
+/// The first two words of the command line.
+fn words() -> [String; 2] {
+    let mut words = std::env::args_os().skip(1);
+    let mut next = || {
+        words
+            .next()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    [next(), next()]
+}
+
+/// Whether a commit waits for this call.
+fn is_silent() -> bool {
+    words() == ["hook", "run"]
+}
+
+fn never_fails() -> bool {
+    let [first, second] = words();
+    first == "inject" || first == "hook" && second == "prompt"
 }
 
 /// Prints what stopped a command, unless that was a reader who has seen enough, and gives the exit code.

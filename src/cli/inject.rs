@@ -88,8 +88,18 @@ pub(super) fn run(context: anyhow::Result<&Context>, args: &Args) -> anyhow::Res
         false => &found.block,
     };
     let mut out = io::stdout().lock();
-    out.write_all(&with_section(&prompt, body))?;
-    out.flush()?;
+    let written = out.write_all(&with_section(&prompt, body));
+    match written.and_then(|()| out.flush()) {
+        // A reader that has seen enough is no trouble.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            trace(
+                "inject",
+                &format!("cannot print the prompt: {error}"),
+                begun,
+            );
+        }
+        _ => {}
+    }
     Ok(ExitCode::SUCCESS)
 }
 

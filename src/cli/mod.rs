@@ -41,7 +41,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use context::Context;
 
-pub use failure::exit_code;
+pub use failure::{exit_code, guarded};
 
 /// Decision memory for coding agents, inside Git itself.
 ///
@@ -140,9 +140,27 @@ pub fn run() -> anyhow::Result<std::process::ExitCode> {
     // The process is ours, and so are its signals.
     crate::repo::guard_maps();
     if let Some((name, rest)) = hook_call(std::env::args_os().skip(1)) {
-        return hook_run::run(&Context::plain()?, &name, &rest);
+        return match Context::plain() {
+            // A commit does not notice; the guard of a push that cannot look lets nothing through.
+            Err(_) if name != "pre-push" => Ok(std::process::ExitCode::SUCCESS),
+            context => hook_run::run(&context?, &name, &rest),
+        };
     }
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help and version, which are data, or wrong usage.
+        Err(told) => {
+            if let Err(error) = told.print()
+                && !told.use_stderr()
+                && error.kind() != std::io::ErrorKind::BrokenPipe
+            {
+                return Err(anyhow::Error::new(error).context("cannot write to standard output"));
+            }
+            return Ok(u8::try_from(told.exit_code())
+                .unwrap_or(failure::USAGE)
+                .into());
+        }
+    };
     let context = match (Context::new(cli.global), &cli.command) {
         (Ok(context), _) => context,
         // A prompt is never lost or held up, whatever is wrong with where it was asked.

@@ -41,8 +41,18 @@ pub(super) fn run(context: &Context, words: &[String]) -> anyhow::Result<ExitCod
     match client {
         None => trace("hook prompt", "no client of this name is known", begun),
         Some(client) => match answer(context, client, begun) {
-            // A closed pipe is nothing to be told.
-            Ok(Some(text)) => drop(context.print(&text)),
+            Ok(Some(text)) => {
+                // A closed pipe is nothing to be told.
+                let is_closed = |error: &anyhow::Error| {
+                    let error = error.downcast_ref::<std::io::Error>();
+                    error.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+                };
+                if let Err(error) = context.print(&text)
+                    && !is_closed(&error)
+                {
+                    trace("hook prompt", &format!("{error:#}"), begun);
+                }
+            }
             Ok(None) => {}
             Err(error) => trace("hook prompt", &format!("{error:#}"), begun),
         },

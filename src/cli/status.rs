@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::context::Context;
 use super::hook;
 use crate::hook::notes;
-use crate::query::{POLICY_PATH, policy_of, set_days};
+use crate::query::{POLICY_PATH, QueryError, policy_of, set_days};
 use crate::record::Kind;
 use crate::render::visible;
-use crate::repo::{Folder, Repo, RepoError, Sort};
+use crate::repo::{Folder, Repo, Sort};
 use crate::store::{Corpus, NOTES, Store, Visible};
 use crate::upkeep::{Over, Sizes, Weight, exposure, locks, over, sizes, stray};
 
@@ -77,11 +77,14 @@ impl Seen {
             broken: corpus.broken.len(),
             lookups: store.lookups()?.len(),
             stray: stray(repo)?.len(),
-            over: over(repo, &corpus, context.now()?).ok(),
+            over: match over(repo, &corpus, context.now()?) {
+                Ok(over) => Some(over),
+                Err(error) => error.damage().map(|_| None)?,
+            },
             sizes: sizes(repo)?,
-            cache: size_below(repo.cache()),
+            cache: size_below(repo, repo.cache())?,
             cache_dir: repo.cache_dir().display().to_string(),
-            left_over: repo.left_over().len(),
+            left_over: repo.left_over()?.len(),
             locks: locks(repo),
             hook: hook::installed(repo),
             notes: notes::wanted(repo),
@@ -221,7 +224,7 @@ fn visible_outcomes(corpus: &Corpus) -> usize {
 }
 
 /// The rule, and where the policy comes from. A policy that is none stops look-ups, and is to be seen here.
-fn policy(repo: &Repo) -> Result<(String, String), RepoError> {
+fn policy(repo: &Repo) -> Result<(String, String), QueryError> {
     let tree = match repo.head()?.commit {
         Some(commit) => repo.tree_of(commit)?,
         None => repo.empty_tree(),
@@ -236,7 +239,7 @@ fn policy(repo: &Repo) -> Result<(String, String), RepoError> {
     };
     Ok(match found {
         Ok(policy) => (policy.rule, place),
-        Err(error) => (format!("none: {error}"), place),
+        Err(error) => (format!("none: {}", error.damage()?), place),
     })
 }
 
@@ -270,16 +273,16 @@ fn kib(bytes: u64) -> String {
 }
 
 /// Bytes of all files below a folder; what lies behind a link is elsewhere.
-fn size_below(folder: Folder) -> u64 {
+fn size_below(repo: &Repo, folder: Folder) -> anyhow::Result<u64> {
     let mut open = vec![folder];
     let mut bytes = 0;
     while let Some(folder) = open.pop() {
-        for entry in folder.list().unwrap_or_default() {
+        for entry in repo.listed(&folder)? {
             match entry.sort {
                 Sort::Folder => open.push(folder.below(&entry.name)),
                 _ => bytes += entry.len,
             }
         }
     }
-    bytes
+    Ok(bytes)
 }

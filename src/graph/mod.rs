@@ -369,10 +369,12 @@ fn read<'kept>(
             let mut own = (shared.local(), Parsers::default());
             missing.iter().map(|key| read_one(&mut own, key)).collect()
         }
-        _ => missing
-            .par_iter()
-            .map_init(|| (shared.local(), Parsers::default()), read_one)
-            .collect(),
+        _ => {
+            crate::threads::ready();
+            let each = missing.par_iter();
+            each.map_init(|| (shared.local(), Parsers::default()), read_one)
+                .collect()
+        }
     };
     outcomes.extend(missing.into_iter().zip(read?));
     Ok(outcomes)

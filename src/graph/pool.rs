@@ -51,6 +51,7 @@ impl Pool {
     pub fn facts(&self, shared: &Shared, keys: &[Key]) -> Result<BTreeMap<Key, Facts>, RepoError> {
         let found = self.take(keys);
         let open = || (shared.local(), Parsers::default());
+        crate::threads::ready();
         let unread = found.par_iter().filter(|(_, facts)| facts.get().is_none());
         unread
             .map_init(open, |(repo, parsers), (key, facts)| {

@@ -310,6 +310,7 @@ fn read(
         return take(repo, commits);
     }
     // Neighbours go to one thread, so that its cache serves them.
+    crate::threads::ready();
     let taken: Result<Vec<Vec<Read>>, RepoError> = commits
         .par_chunks(NEIGHBOURS)
         .map_init(local, |repo, commits| take(repo, commits))

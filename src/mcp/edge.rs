@@ -61,11 +61,14 @@ pub struct Edge {
 
 impl Edge {
     /// Begins to read.
-    pub fn new() -> Self {
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn new() -> io::Result<Self> {
         let (sender, lines) = mpsc::channel(AHEAD);
         // A thread of its own: it may be stuck in a read when everything else is over.
-        std::thread::spawn(move || read(&mut io::stdin().lock(), &sender));
-        Self {
+        std::thread::Builder::new().spawn(move || read(&mut io::stdin().lock(), &sender))?;
+        Ok(Self {
             lines,
             messages: VecDeque::new(),
             shared: Arc::new(Shared {
@@ -75,7 +78,7 @@ impl Edge {
                 has_handshake: AtomicBool::new(false),
                 is_closed: AtomicBool::new(false),
             }),
-        }
+        })
     }
 
     /// The next message for the library, if this value is one; else it is answered here.

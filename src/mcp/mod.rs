@@ -49,7 +49,7 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
         .build()?;
     let desk = Arc::new(Desk::new(settings));
     let served = runtime.block_on(async {
-        let edge = Edge::new();
+        let edge = Edge::new()?;
         let running = match Server::new(desk.clone()).serve(edge).await {
             Ok(running) => running,
             // The input ended before anything began.
@@ -57,10 +57,12 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
             Err(error) => return Err(ServeError::Begin(Box::new(error))),
         };
         // Beside the answers, so that the first look-up need not wait for the code graph, and none for the day's upkeep.
-        std::thread::spawn(move || {
+        // Where no thread can be started, that is waited for.
+        let beside = std::thread::Builder::new().spawn(move || {
             desk.tidy();
             desk.warm();
         });
+        drop(beside);
         running.waiting().await?;
         Ok(())
     });

@@ -15,7 +15,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, oneshot};
 
 use super::answer::{Failure, bounded, inert};
 use super::desk::Desk;
@@ -61,7 +61,13 @@ impl Server {
 async fn blocking<T: Send + 'static>(
     body: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    match tokio::task::spawn_blocking(body).await {
+    let (give, take) = oneshot::channel();
+    // A thread of our own: the runtime panics where it cannot start one.
+    let started = std::thread::Builder::new().spawn(move || drop(give.send(body())));
+    if let Err(error) = started {
+        return Err(Failure(format!("no thread can be started: {error}")));
+    }
+    match take.await {
         Ok(done) => done,
         Err(_) => Err(Failure(
             "this is a fault of git score-context and not of the call: what it panicked about stands on its standard error"

@@ -142,6 +142,7 @@ fn asked(
         };
         place.cases.par_iter().map(ask).collect()
     };
+    crate::threads::ready();
     let each = places.par_iter().with_max_len(1);
     let seen: Vec<Vec<(usize, Vec<Seen>)>> = each
         .map_init(|| bench.repo(), run)

@@ -51,6 +51,22 @@ pub enum QueryError {
     },
 }
 
+impl QueryError {
+    /// What is to be named and passed over.
+    ///
+    /// # Errors
+    /// The error itself, when the machine would not let us read.
+    pub fn damage(self) -> Result<Self, RepoError> {
+        match self {
+            Self::Repo(error) | Self::Graph(GraphError::Repo(error)) => {
+                error.damage().map(Self::Repo)
+            }
+            Self::Store(error) => error.damage().map(Self::Store),
+            error => Ok(error),
+        }
+    }
+}
+
 /// A question.
 #[derive(Clone, Debug)]
 pub struct Query {

@@ -106,6 +106,7 @@ pub fn lines(
             };
             Ok(nodes.into_iter().map(of_node).collect())
         };
+    crate::threads::ready();
     let files: Vec<_> = files.into_par_iter().map(read).collect::<Result<_, _>>()?;
     Ok(files.into_iter().flatten().collect())
 }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::files::{FileError, Folder};
+use super::files::{FileError, Folder, Listed};
 use super::open::{Repo, RepoError};
 
 impl Repo {
@@ -34,6 +34,17 @@ impl Repo {
         match self.cache().read(name, most) {
             Err(FileError::Refused { .. }) => Ok(None),
             read => Ok(read?),
+        }
+    }
+
+    /// What stands in a folder; nothing where it is not there, or something else stands in its place.
+    ///
+    /// # Errors
+    /// When the machine would not say.
+    pub fn listed(&self, folder: &Folder) -> Result<Vec<Listed>, RepoError> {
+        match folder.list() {
+            Err(FileError::Refused { .. }) => Ok(Vec::new()),
+            listed => Ok(listed?),
         }
     }
 

@@ -173,6 +173,7 @@ impl Past {
             repo.cache_objects(16 << 20);
             repo
         };
+        crate::threads::ready();
         let compared: Result<Vec<_>, RepoError> = wanted
             .par_iter()
             .with_min_len(16)

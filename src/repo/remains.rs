@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::files::{Folder, Sort};
-use super::open::{Repo, RepoError};
+use super::open::{Repo, RepoError, is_of_machine};
 use crate::id::ObjectId;
 
 /// A file that a writer has not touched for so long was left by one that died.
@@ -42,7 +42,10 @@ impl Repo {
 
     /// Temporary files of writers that died: of the object store (`.tmpXXXXXX`, which `git gc` does not know) and of the common dir's
     /// `score-context`; sorted.
-    pub fn left_over(&self) -> Vec<PathBuf> {
+    ///
+    /// # Errors
+    /// When the machine would not say what is there.
+    pub fn left_over(&self) -> Result<Vec<PathBuf>, RepoError> {
         let objects = self.common().below("objects");
         let mut found = Vec::new();
         let is_theirs = |name: &str| {
@@ -50,7 +53,7 @@ impl Repo {
                 rest.len() == 6 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
             })
         };
-        files_in(&objects, &is_theirs, &mut found);
+        self.files_in(&objects, &is_theirs, &mut found)?;
         let is_ours = |name: &str| {
             let number = name.rsplit('.').next().unwrap_or_default();
             let is_numbered =
@@ -58,29 +61,43 @@ impl Repo {
             name.ends_with(".tmp") || name.contains('.') && is_numbered
         };
         for folder in [self.cache(), self.cache().below("seen")] {
-            files_in(&folder, &is_ours, &mut found);
+            self.files_in(&folder, &is_ours, &mut found)?;
         }
         found.sort();
-        found
+        Ok(found)
     }
 
     /// Bytes that an object's own file takes on the disk; none where it is packed.
-    pub fn loose_bytes(&self, id: ObjectId) -> Option<u64> {
-        let meta = std::fs::metadata(self.loose_file(id)).ok()?;
+    ///
+    /// # Errors
+    /// When the machine would not say.
+    pub fn loose_bytes(&self, id: ObjectId) -> Result<Option<u64>, RepoError> {
+        let file = self.loose_file(id);
+        let meta = match std::fs::metadata(&file) {
+            Ok(meta) => meta,
+            Err(error) if is_of_machine(&error) => return Err(RepoError::io(&file, &error)),
+            Err(_) => return Ok(None),
+        };
         #[cfg(unix)]
         let bytes = std::os::unix::fs::MetadataExt::blocks(&meta) * 512;
         #[cfg(not(unix))]
         let bytes = meta.len();
-        Some(bytes)
+        Ok(Some(bytes))
     }
-}
 
-/// The old files with such names in a folder.
-fn files_in(folder: &Folder, is_meant: &dyn Fn(&str) -> bool, found: &mut Vec<PathBuf>) {
-    for file in folder.list().unwrap_or_default() {
-        let is_meant = file.sort == Sort::File && file.name.to_str().is_some_and(is_meant);
-        if is_meant && file.age().is_some_and(|age| age > LEFT) {
-            found.push(folder.path().join(&file.name));
+    /// The old files with such names in a folder.
+    fn files_in(
+        &self,
+        folder: &Folder,
+        is_meant: &dyn Fn(&str) -> bool,
+        found: &mut Vec<PathBuf>,
+    ) -> Result<(), RepoError> {
+        for file in self.listed(folder)? {
+            let is_meant = file.sort == Sort::File && file.name.to_str().is_some_and(is_meant);
+            if is_meant && file.age().is_some_and(|age| age > LEFT) {
+                found.push(folder.path().join(&file.name));
+            }
         }
+        Ok(())
     }
 }

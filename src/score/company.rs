@@ -39,6 +39,7 @@ pub fn corroboration(priors: &[&Prior]) -> Vec<u64> {
         seen: vec![0; company.sessions],
         bits: vec![0; company.sessions.div_ceil(64)],
     };
+    crate::threads::ready();
     let records = company.nodes.par_iter().with_min_len(256);
     records
         .map_init(fresh, |marks, nodes| company.count(nodes, marks))

@@ -106,6 +106,7 @@ pub fn score<'a>(view: &'a View, question: &Question, read: Read<'a>) -> Vec<Sco
         Rule::Seed1 => Task::Seed1(tokens(question.task)),
         Rule::Measured1 => Task::Measured1(Asked::new(question.task, question.weights)),
     };
+    crate::threads::ready();
     let each = shared.par_iter().enumerate().with_min_len(64);
     each.map(|(at, (prior, sessions))| {
         let ground = read.grounds.get(at).map_or(&[][..], Vec::as_slice);

@@ -46,6 +46,7 @@ impl Stand {
 
 /// The ground of every candidate, in their order, computed in parallel.
 pub fn grounds(graph: &Graph, focus: &Focus, candidates: &[&Prior]) -> Vec<Vec<Stand>> {
+    crate::threads::ready();
     let each = candidates.par_iter().with_min_len(64);
     each.map(|prior| ground(graph, focus, prior)).collect()
 }

@@ -31,6 +31,7 @@ pub fn live(facts: &FocusFacts) -> Vec<&str> {
 /// Which of the current nodes each candidate touches: of a record's live nodes, at the name each has now, one equals the current node,
 /// lies beneath it, or holds it.
 pub fn touching(current: &[&str], candidates: &[&Prior], grounds: &[Vec<Stand>]) -> Touching {
+    crate::threads::ready();
     let each = candidates.par_iter().zip(grounds).with_min_len(64);
     each.map(|(prior, ground)| {
         let stands = || prior.nodes.iter().zip(ground);
@@ -79,6 +80,7 @@ pub fn counts(
     touching: &Touching,
 ) -> Vec<Vec<u64>> {
     let places = places(window);
+    crate::threads::ready();
     let touched: Vec<Vec<usize>> = current
         .par_iter()
         .map(|name| touched_by(graph, window, name))

@@ -131,6 +131,7 @@ pub(super) fn read(repo: &Repo, root: TreeId) -> Result<Corpus, RepoError> {
 /// Reads every record of these places.
 pub(super) fn read_places(repo: &Repo, places: &[&Place]) -> Result<Corpus, RepoError> {
     let shared = repo.share();
+    crate::threads::ready();
     let parsed: Result<Vec<Parsed>, RepoError> = places
         .par_iter()
         .map_init(|| shared.local(), |repo, place| parse(repo, place))

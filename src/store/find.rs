@@ -81,6 +81,7 @@ pub(super) fn find_ids(
         true => places.iter().map(|place| look(repo, place)).collect(),
         false => {
             let shared = repo.share();
+            crate::threads::ready();
             let each = places.par_iter();
             each.map_init(|| shared.local(), |repo, place| look(repo, place))
                 .collect()

@@ -184,6 +184,7 @@ fn each<P: Sync, T: Send>(
         return places.iter().map(|place| of(repo, place)).collect();
     }
     let shared = repo.share();
+    crate::threads::ready();
     let each = places.par_iter();
     each.map_init(|| shared.local(), |repo, place| of(repo, place))
         .collect()

@@ -45,7 +45,7 @@ pub fn check(repo: &Repo, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Fi
     check_stray(repo, &mut findings)?;
     findings.warnings.extend(exposure(repo)?);
     findings.warnings.extend(locks(repo));
-    let left = repo.left_over();
+    let left = repo.left_over()?;
     if !left.is_empty() {
         let first = left[0].display();
         findings.warnings.push(format!(

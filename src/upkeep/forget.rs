@@ -76,7 +76,7 @@ pub fn forget(
         repo.empty_log(name)?;
     }
     // A writer that died may have left the text in one; what cannot be removed is named by `fsck`.
-    for file in repo.left_over() {
+    for file in repo.left_over()? {
         drop(repo.remove_own(&file));
     }
     Ok(done)

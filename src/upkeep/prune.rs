@@ -90,7 +90,7 @@ pub fn prune(repo: &Repo, prune: &Prune, now: Time) -> Result<Pruned, QueryError
         })?;
         pruned.gone = swept.dropped;
     }
-    let mut files = repo.left_over();
+    let mut files = repo.left_over()?;
     if prune.caches {
         files.extend(derived(repo));
     } else if pruned.records + pruned.lookups + pruned.gone.len() > 0 {
@@ -146,7 +146,7 @@ pub fn daily(repo: &Repo, now: Time) -> Option<Pruned> {
     let lookups = store.first_lookup_day().ok()?;
     let is_due = |first: Option<String>, days| first.is_some_and(|day| day < first_kept(days, now));
     let is_due = is_due(records, policy.retention_days) || is_due(lookups, policy.attention_days);
-    match is_due || !repo.left_over().is_empty() {
+    match is_due || !repo.left_over().ok()?.is_empty() {
         true => prune(repo, &Prune::default(), now).ok(),
         false => None,
     }

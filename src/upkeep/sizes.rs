@@ -49,7 +49,9 @@ pub fn sizes(repo: &Repo) -> Result<Sizes, StoreError> {
         }
         if let Some(corpus) = store.pinned_corpus(&stored)? {
             // A pin that is damaged has no weight; `fsck` names it.
-            drop(scale.tree(corpus, &mut sizes.pinned));
+            if let Err(error) = scale.tree(corpus, &mut sizes.pinned) {
+                error.damage()?;
+            }
         }
     }
     Ok(sizes)
@@ -86,7 +88,7 @@ impl Scale<'_> {
         if mode != Mode::Directory {
             weight.content += self.repo.blob_size(BlobId(id))?.unwrap_or(0);
         }
-        if let Some(bytes) = self.repo.loose_bytes(id) {
+        if let Some(bytes) = self.repo.loose_bytes(id)? {
             weight.loose += bytes;
             weight.files += 1;
         }

@@ -16,7 +16,7 @@ mod tokens;
 
 /// From left to right; a room imports only from groups to the left of its own.
 const PLAN: [&[&str]; 10] = [
-    &["id", "token", "mask", "policy"],
+    &["id", "token", "mask", "policy", "threads"],
     &["record", "repo"],
     &["store", "graph"],
     &["score"],

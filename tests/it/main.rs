@@ -29,6 +29,7 @@ mod inject;
 mod inputs;
 mod layering;
 mod line_kinds;
+mod machine;
 mod mcp;
 mod measured;
 mod memory;

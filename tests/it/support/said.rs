@@ -39,7 +39,7 @@ pub fn collect(mut command: Command, input: Option<&[u8]>) -> Said {
         err: String::from_utf8_lossy(&output.stderr).into_owned(),
     };
     assert!(
-        !said.err.contains("panicked at"),
+        !said.err.contains("panicked at") && !said.err.contains("a fault of git score-context"),
         "{command:?}: {}",
         said.err
     );
