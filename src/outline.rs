@@ -25,6 +25,9 @@ const MATCHES: usize = 12;
 /// Definitions looked at when the task names no node.
 const BY_NAME: usize = 200;
 
+/// A file with more bytes than this is shown like one that is no text; the code graph reads none of that size either.
+const MOST_TEXT: u64 = 4 << 20;
+
 /// Why there is no outline.
 #[derive(Debug, thiserror::Error)]
 pub enum OutlineError {
@@ -265,7 +268,11 @@ impl Texts {
         if !self.0.contains_key(path) {
             let object = graph.find(path).and_then(|file| graph.object(file));
             let bytes = match object {
-                Some(object) => repo.blob(BlobId(object))?.unwrap_or_default(),
+                // What is too large to be source has no lines that anybody wants to see.
+                Some(object) => match repo.blob_within(BlobId(object), MOST_TEXT)? {
+                    Ok(bytes) => bytes.unwrap_or_default(),
+                    Err(_) => Vec::new(),
+                },
                 None => Vec::new(),
             };
             let text = match bytes.contains(&0) {

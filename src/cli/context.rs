@@ -1,5 +1,6 @@
 //! What every command needs: the repository, the clock, the terminal, and the options that hold for all.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -8,6 +9,7 @@ use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::record::Time;
+use crate::render::{inert_json, visible};
 use crate::repo::Repo;
 
 /// The options that hold for every command.
@@ -161,17 +163,32 @@ impl Context {
     pub(super) fn say(&self, text: impl AsRef<str>) {
         if !self.quiet {
             // A closed standard error is no reason to stop.
-            drop(writeln!(io::stderr(), "{}", text.as_ref()));
+            drop(writeln!(io::stderr(), "{}", told(text.as_ref())));
         }
     }
 
     /// A warning; also shown when quiet.
     pub(super) fn warn(&self, text: impl AsRef<str>) {
-        drop(writeln!(io::stderr(), "warning: {}", text.as_ref()));
+        drop(writeln!(io::stderr(), "warning: {}", told(text.as_ref())));
     }
 
     /// Prints data. A closed pipe comes back as an error and ends the command without a word.
+    ///
+    /// The one place through which `--json` goes: whatever a command prints then is JSON, and nothing hidden leaves as it is.
     pub(super) fn print(&self, text: &str) -> anyhow::Result<()> {
+        let text = match self.json {
+            true => inert_json(text),
+            false => Cow::Borrowed(text),
+        };
+        self.print_as_is(&text)
+    }
+
+    /// Prints one line of JSON, whether or not JSON was asked for.
+    pub(super) fn print_line_of_json(&self, text: &str) -> anyhow::Result<()> {
+        self.print_as_is(&inert_json(text))
+    }
+
+    fn print_as_is(&self, text: &str) -> anyhow::Result<()> {
         let print = || {
             let mut out = io::stdout().lock();
             out.write_all(text.as_bytes())?;
@@ -228,6 +245,12 @@ impl Context {
         bar.set_message(what);
         Bar(bar)
     }
+}
+
+/// Talk as a terminal may show it: names and texts of others stand in it.
+pub(super) fn told(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    lines.join("\n")
 }
 
 /// The clock. `SCORE_CONTEXT_NOW` (RFC 3339) stands in for it, so that a test can say when something happened.

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use super::context::told;
 use crate::ingest::SpeakError;
 
 /// A negative answer: a replay differs, a check found damage.
@@ -102,6 +103,6 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     }
     let word = if is_usage { "error" } else { "fatal" };
     // Standard error may be closed; there is nobody left to tell.
-    drop(writeln!(io::stderr(), "{word}: {}", text.join(": ")));
+    drop(writeln!(io::stderr(), "{word}: {}", told(&text.join(": "))));
     ExitCode::from(if is_usage { USAGE } else { FATAL })
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::context::Context;
 use super::failure::NEGATIVE;
+use super::hook;
 use crate::hook::notes;
 use crate::render::visible;
 use crate::repo::Repo;
@@ -35,6 +36,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let mut findings = check(&repo, &|done, all| bar.set(done, all))?;
     drop(bar);
     check_notes(&repo, &mut findings);
+    findings.warnings.extend(hook::silenced(&repo));
     if context.json {
         context.print_json(&json!({
             "records": findings.records,

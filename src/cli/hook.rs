@@ -3,7 +3,7 @@
 //! What an installation changes: files in the folder of the hooks, one block of lines in the repository's own configuration
 //! (`transfer.hideRefs`, and `score-context.notes` unless notes are not wanted), and the notes. `uninstall` undoes all of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -184,7 +184,20 @@ fn put_there(context: &Context, with_notes: bool) -> anyhow::Result<()> {
 
 fn take_away(context: &Context) -> anyhow::Result<()> {
     let repo = context.repo()?;
-    let reports = uninstall(&place_of(&repo)?.dir)?;
+    let usual = repo.common_dir().join("hooks");
+    let reports = match place_of(&repo) {
+        Ok(place) => {
+            let mut reports = uninstall(&place.dir)?;
+            // Where they were before core.hooksPath was set.
+            if place.dir != usual {
+                reports.extend(left_behind(&usual)?);
+            }
+            reports
+        }
+        // What Git does not run can be taken away all the same.
+        Err(HookError::Shared(_)) if !left_behind_in(&usual)?.is_empty() => left_behind(&usual)?,
+        Err(error) => return Err(error.into()),
+    };
     let mut had_settings = false;
     repo.edit_config(|old| {
         let bare = block::without(old, &SETTINGS);
@@ -210,6 +223,20 @@ fn take_away(context: &Context) -> anyhow::Result<()> {
     context.print(&text)?;
     context.say("hint: records and look-ups stay; the README says how to remove those too");
     Ok(())
+}
+
+/// Takes away the hooks of ours in a folder that is not the one in force.
+fn left_behind(dir: &Path) -> Result<Vec<Report>, HookError> {
+    match left_behind_in(dir)?.is_empty() {
+        true => Ok(Vec::new()),
+        false => uninstall(dir),
+    }
+}
+
+fn left_behind_in(dir: &Path) -> Result<Vec<Status>, HookError> {
+    let mut all = status(dir, Path::new(""))?;
+    all.retain(|status| !matches!(status.state, State::Absent | State::Foreign));
+    Ok(all)
 }
 
 fn tell(context: &Context) -> anyhow::Result<()> {
@@ -274,6 +301,9 @@ fn in_words(status: &Status) -> &'static str {
 /// How the hooks stand, in a few words.
 pub(super) fn installed(repo: &Repo) -> String {
     let found = || -> anyhow::Result<String> {
+        if let Some(silenced) = silenced(repo) {
+            return Ok(silenced);
+        }
         let all = status(&place_of(repo)?.dir, &binary()?)?;
         let is_absent = |status: &&Status| matches!(status.state, State::Absent | State::Foreign);
         let absent: Vec<_> = all
@@ -295,6 +325,61 @@ pub(super) fn installed(repo: &Repo) -> String {
         })
     };
     found().unwrap_or_else(|error| error.to_string())
+}
+
+/// What is to be said of hooks that were installed and that Git does not run any more: a `core.hooksPath` that was set later leads
+/// elsewhere, and with it goes the guard of pushes. None where they run, and where they were never installed.
+pub(super) fn silenced(repo: &Repo) -> Option<String> {
+    let config = std::fs::read(repo.common_dir().join("config")).ok()?;
+    if !block::is_in(&config) {
+        return None;
+    }
+    let lost = "no commit is taken in, and no push of the memory is stopped";
+    let dir = match place_of(repo) {
+        Ok(place) => place.dir,
+        Err(error) => {
+            return Some(format!("the hooks do not run ({lost}): {error}"));
+        }
+    };
+    let all = status(&dir, &binary().ok()?).ok()?;
+    let is_gone = |status: &&Status| matches!(status.state, State::Absent | State::Foreign);
+    let gone: Vec<_> = all
+        .iter()
+        .filter(is_gone)
+        .map(|status| status.hook.name())
+        .collect();
+    let (local, _) = repo.config_path("core.hooksPath");
+    let dir = dir.display();
+    match (gone.is_empty(), local) {
+        (true, _) => None,
+        (false, Some(_)) => Some(format!(
+            "core.hooksPath leads to '{dir}', where our hooks are not ({}), so {lost}; 'git score-context hook install' puts them there",
+            gone.join(", ")
+        )),
+        (false, None) => Some(format!(
+            "hooks of ours are gone from '{dir}' ({}); 'git score-context hook install' puts them there",
+            gone.join(", ")
+        )),
+    }
+}
+
+/// Says once a day, before a command that writes, that the hooks do not run any more.
+pub(super) fn remind(context: &Context) {
+    let (Ok(repo), Ok(now)) = (context.repo(), context.now()) else {
+        return;
+    };
+    if let Some(silenced) = silenced(&repo) {
+        let mark = repo.cache_dir().join("seen").join("silenced");
+        let today = now.day();
+        if std::fs::read_to_string(&mark).is_ok_and(|day| day.trim() == today) {
+            return;
+        }
+        // Where the day cannot be kept it is said each time: better than never.
+        drop(mark.parent().map(std::fs::create_dir_all));
+        drop(std::fs::write(&mark, format!("{today}\n")));
+        context.warn(silenced);
+    }
+    context.give_back(repo);
 }
 
 fn place_of(repo: &Repo) -> Result<Place, HookError> {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::context::Context;
 use crate::query::{Query, ask, block, nodes, policy_of};
 use crate::record::Attention;
-use crate::render::{NONE_YET, task_of, with_section};
+use crate::render::{NONE_YET, inert_json, task_of, with_section};
 use crate::store::view::View;
 
 /// A look-up with a scope takes so many times as many records, since those elsewhere go afterwards.
@@ -21,7 +21,7 @@ const SCOPED: u64 = 10;
 ///
 /// A filter: reads a Markdown prompt, prints it with the section "## Relevant past decisions" after "## Retrieved context" and before
 /// "## Constraints"; a section that is there is replaced. Never fails: on any trouble the section says "none recorded yet", and standard
-/// error has one line of JSON.
+/// error has one line of JSON. A prompt of more than 2 MiB comes out as it is.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// What is to be done; without it the prompt's text before the first "## "
@@ -40,6 +40,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     timeout: f64,
 }
+
+/// A longer prompt is handed on as it is: more than any model takes, and looking for its headings takes time and memory of its own.
+const MOST_PROMPT: u64 = 2 << 20;
 
 /// What is asked for a prompt.
 pub(super) struct Request {
@@ -62,8 +65,15 @@ pub(super) struct Found {
 /// `context` may be none: a folder that is not there is no reason to lose a prompt.
 pub(super) fn run(context: anyhow::Result<&Context>, args: &Args) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
+    let mut input = io::stdin().lock();
     let mut prompt = Vec::new();
-    let read = io::stdin().lock().read_to_end(&mut prompt);
+    let read = input
+        .by_ref()
+        .take(MOST_PROMPT + 1)
+        .read_to_end(&mut prompt);
+    if prompt.len() as u64 > MOST_PROMPT {
+        return handed_on(&prompt, input, begun);
+    }
     let found = match (context, read) {
         (Err(error), _) => trouble(format!("{error:#}")),
         (_, Err(error)) => trouble(format!("cannot read the prompt: {error}")),
@@ -100,6 +110,19 @@ pub(super) fn run(context: anyhow::Result<&Context>, args: &Args) -> anyhow::Res
         }
         _ => {}
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A prompt that is too long comes out as it went in, without ever being held whole.
+fn handed_on(start: &[u8], mut rest: impl Read, begun: Instant) -> anyhow::Result<ExitCode> {
+    let why = format!(
+        "the prompt has more than {MOST_PROMPT} bytes, so it was handed on as it is, without a section"
+    );
+    trace("inject", &why, begun);
+    let mut out = io::stdout().lock();
+    out.write_all(start)?;
+    io::copy(&mut rest, &mut out)?;
+    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -140,7 +163,7 @@ pub(super) fn trace(event: &str, trouble: &str, begun: Instant) {
         "elapsed_ms": u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
     });
     // Standard error may be closed.
-    drop(writeln!(io::stderr(), "{line}"));
+    drop(writeln!(io::stderr(), "{}", inert_json(&line.to_string())));
 }
 
 fn look_up(context: &Context, request: Request) -> anyhow::Result<Found> {

@@ -173,7 +173,11 @@ pub fn run() -> anyhow::Result<std::process::ExitCode> {
     if cli.command.reads() {
         reunion::automatic(&context);
     }
+    if cli.command.reads_all() {
+        hook_run::catch_up_quietly(&context);
+    }
     if cli.command.writes() {
+        hook::remind(&context);
         prune::automatic(&context);
     }
     answer(&context, cli.command)
@@ -208,6 +212,24 @@ impl Command {
             }
             _ => false,
         }
+    }
+}
+
+impl Command {
+    /// Whether the command shows or adds to the memory, so that it first takes in what a hook had no time for. Prompts do not wait for
+    /// that.
+    fn reads_all(&self) -> bool {
+        matches!(
+            self,
+            Command::Query(_)
+                | Command::Record(_)
+                | Command::Outcome(_)
+                | Command::Session(_)
+                | Command::Ingest(_)
+                | Command::Log(_)
+                | Command::Show(_)
+                | Command::Status(_)
+        )
     }
 }
 

@@ -10,8 +10,9 @@ use serde_json::json;
 
 use super::context::Context;
 use super::failure::NEGATIVE;
-use crate::policy::Policy;
+use crate::policy::{MOST_BYTES, Policy};
 use crate::query::{QueryError, policy_of};
+use crate::repo::read_within;
 
 /// Show or check the policy in force.
 #[derive(Debug, clap::Args)]
@@ -68,9 +69,17 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 /// The policy of a file, or why it is none. Only a file that cannot be read is no answer at all.
 fn from_file(context: &Context, file: &Path) -> anyhow::Result<anyhow::Result<Policy>> {
     let file = context.directory().join(file);
-    let text = std::fs::read_to_string(&file)
-        .with_context(|| format!("cannot read {}", file.display()))?;
+    let text = file_text(&file)?;
     Ok(Policy::parse(&text).with_context(|| file.display().to_string()))
+}
+
+/// The text of a policy file. Of one that is too large a byte too much is read, which is enough to turn it down.
+pub(super) fn file_text(file: &Path) -> anyhow::Result<String> {
+    let cannot = || format!("cannot read {}", file.display());
+    let bytes = std::fs::File::open(file).and_then(|open| read_within(open, MOST_BYTES));
+    let bytes = bytes.with_context(cannot)?;
+    let bytes = bytes.map_err(|too_large| anyhow::anyhow!("{}: {too_large}", file.display()))?;
+    String::from_utf8(bytes).with_context(cannot)
 }
 
 /// The policy committed at `HEAD`, or why it is none.

@@ -4,18 +4,20 @@
 //! where there is nothing, or where this session has been told the same already. Exit 0 always: some programs take any other code for
 //! a refusal of the prompt.
 
-use std::io::Read;
+use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
 
 use super::context::Context;
 use super::inject::{Request, find, trace};
 use crate::hook::Client;
 use crate::id::RecordId;
-use crate::repo::{Access, Folder};
+use crate::repo::{Access, Folder, read_within};
 
 /// So long a prompt waits.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -23,10 +25,12 @@ const LIMIT: Duration = Duration::from_secs(5);
 const MOST_OUTPUT: usize = 9_000;
 /// A block of so many bytes stays within that: JSON writes at most two characters for each of ours.
 const MOST_BLOCK: u64 = 4_400;
-/// More than this is no prompt.
+/// More than this is no prompt; what a tool has answered stands in it too.
 const MOST_INPUT: u64 = 8 * 1024 * 1024;
 /// More than this was never kept of a session.
 const MOST_KEPT: u64 = 1024 * 1024;
+/// Of a prompt so much is looked up.
+const MOST_TASK: usize = 16 * 1024;
 /// What was told to a session is forgotten after so long.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -47,7 +51,7 @@ pub(super) fn run(context: &Context, words: &[String]) -> anyhow::Result<ExitCod
                     let error = error.downcast_ref::<std::io::Error>();
                     error.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
                 };
-                if let Err(error) = context.print(&text)
+                if let Err(error) = context.print_line_of_json(&text)
                     && !is_closed(&error)
                 {
                     trace("hook prompt", &format!("{error:#}"), begun);
@@ -75,29 +79,108 @@ struct Call {
     is_prompt: bool,
 }
 
+/// What is read of the JSON of any program. Everything else in it is passed over without being kept.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Said {
+    prompt: Text,
+    session_id: Text,
+    #[serde(rename = "sessionId")]
+    session_id_too: Text,
+    conversation_id: Text,
+    cwd: Text,
+    workspace_roots: First,
+    hook_event_name: Text,
+    #[serde(rename = "hookEventName")]
+    hook_event_name_too: Text,
+}
+
+/// A text, or nothing where something else stands.
+#[derive(Default)]
+struct Text(Option<String>);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Lenient).map(Self)
+    }
+}
+
+/// The first text of a list.
+#[derive(Default)]
+struct First(Option<String>);
+
+impl<'de> Deserialize<'de> for First {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Lenient).map(Self)
+    }
+}
+
+/// Takes a text, or the first member of a list if that is one, and passes over anything else without keeping it.
+struct Lenient;
+
+impl<'de> Visitor<'de> for Lenient {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(text.to_owned()))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let first: Option<Text> = list.next_element()?;
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(first.and_then(|first| first.0))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+}
+
 fn read() -> anyhow::Result<Call> {
-    let mut text = Vec::new();
-    std::io::stdin()
-        .lock()
-        .take(MOST_INPUT)
-        .read_to_end(&mut text)?;
-    let call: Value = serde_json::from_slice(&text)?;
-    let string = |names: &[&str]| {
-        let found = names.iter().find_map(|name| call.get(name)?.as_str());
-        found.map(str::to_owned)
-    };
-    let root = call
-        .get("workspace_roots")
-        .and_then(|roots| roots.get(0)?.as_str());
-    let event = string(&["hook_event_name", "hookEventName"]).unwrap_or_default();
+    let bytes = read_within(std::io::stdin().lock(), MOST_INPUT)?;
+    let bytes = bytes.map_err(|too_large| anyhow::anyhow!("the input: {too_large}"))?;
+    let said: Said = serde_json::from_slice(&bytes)?;
+    let event = said.hook_event_name.0.or(said.hook_event_name_too.0);
+    let session = said.session_id.0.or(said.session_id_too.0);
     Ok(Call {
-        prompt: string(&["prompt"]).unwrap_or_default(),
-        session: string(&["session_id", "sessionId", "conversation_id"]),
-        directory: string(&["cwd"])
-            .or(root.map(str::to_owned))
-            .map(PathBuf::from),
-        is_prompt: !event.eq_ignore_ascii_case("PostToolUse"),
+        prompt: beginning(said.prompt.0.unwrap_or_default()),
+        session: session.or(said.conversation_id.0),
+        directory: said.cwd.0.or(said.workspace_roots.0).map(PathBuf::from),
+        is_prompt: !event
+            .unwrap_or_default()
+            .eq_ignore_ascii_case("PostToolUse"),
     })
+}
+
+/// A task is told by its beginning; more would only be cut to words.
+fn beginning(mut prompt: String) -> String {
+    prompt.truncate(prompt.floor_char_boundary(MOST_TASK));
+    prompt
 }
 
 fn answer(context: &Context, client: Client, begun: Instant) -> anyhow::Result<Option<String>> {

@@ -1,6 +1,5 @@
 //! `query`: the look-up.
 
-use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,10 +7,12 @@ use anyhow::Context as _;
 
 use super::context::Context;
 use super::failure::usage;
+use super::policy;
 use crate::policy::Policy;
-use crate::query::{Answer, Query, Report, ask, nodes};
+use crate::query::{Answer, MOST_TASK, Query, Report, ask, nodes};
 use crate::record::{Factors, Kind, Reason, State, Visibility};
 use crate::render::visible;
+use crate::repo::read_within;
 
 /// Ask what was decided that matters for a task.
 #[derive(Debug, clap::Args)]
@@ -61,9 +62,10 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
     let repo = context.repo()?;
     let task = match args.task.as_str() {
         "-" => {
-            let mut text = String::new();
-            let read = std::io::stdin().read_to_string(&mut text);
-            read.context("cannot read the task from standard input")?;
+            let read = read_within(std::io::stdin().lock(), MOST_TASK as u64);
+            let read = read.context("cannot read the task from standard input")?;
+            let bytes = read.map_err(|too_large| usage(format!("the task: {too_large}")))?;
+            let text = String::from_utf8(bytes).context("the task is not UTF-8")?;
             text.trim().to_owned()
         }
         task => task.to_owned(),
@@ -82,8 +84,7 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
     });
     if let Some(file) = args.policy {
         let file = context.directory().join(file);
-        let text = std::fs::read_to_string(&file)
-            .with_context(|| format!("cannot read {}", file.display()))?;
+        let text = policy::file_text(&file)?;
         query.policy = Some(Policy::parse(&text).with_context(|| file.display().to_string())?);
     }
     let bar = context.bar("code and history");

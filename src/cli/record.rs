@@ -1,6 +1,6 @@
 //! `record`: one record from arguments, or many from JSON lines in one write.
 
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::process::ExitCode;
 
 use super::context::Context;
@@ -11,8 +11,15 @@ use crate::query::nodes;
 use crate::record::Kind;
 use crate::render::visible;
 use crate::repo::Repo;
-use crate::store::{Put, Receipt, Store};
+use crate::store::{Receipt, Store};
 use anyhow::Context as _;
+
+/// A line of standard input has at most so many bytes: a record with a hundred long reasons.
+const MOST_LINE: u64 = 2 << 20;
+/// All of it has at most so many: what is written in one write is held in memory several times.
+const MOST_INPUT: u64 = 64 << 20;
+/// And so many records.
+const MOST_RECORDS: u64 = 100_000;
 
 /// Remember a decision, finding, assumption, constraint or rejected option.
 #[derive(Debug, clap::Args)]
@@ -66,24 +73,27 @@ impl From<KindArg> for Kind {
 
 pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
     let repo = context.repo()?;
-    let inputs = match args.stdin {
-        true => from_stdin()?,
-        false => vec![from_args(&repo, args)?],
-    };
     let now = context.now()?;
     let bar = context.bar("code graph");
     let progress = |done, all| bar.set(done, all);
     let mut writer = Writer::new(&repo, now, &progress)?;
-    let mut prepared = Vec::with_capacity(inputs.len());
-    for (line, input) in inputs {
-        let one = writer.prepare(input);
-        prepared.push(one.map_err(|error| match line {
-            Some(line) => usage(format!("line {line}: {error}; nothing was written")),
-            None => refused(error),
-        })?);
+    let (mut puts, mut recorded) = (Vec::new(), Vec::new());
+    match args.stdin {
+        true => from_stdin(|line, said| {
+            let (put, heard) = writer
+                .prepare(said)
+                .map_err(|error| usage(format!("line {line}: {error}; nothing was written")))?;
+            puts.push(put);
+            recorded.push(heard);
+            Ok(())
+        })?,
+        false => {
+            let (put, heard) = writer.prepare(from_args(&repo, args)?).map_err(refused)?;
+            puts.push(put);
+            recorded.push(heard);
+        }
     }
     drop(bar);
-    let (puts, mut recorded): (Vec<Put>, Vec<Heard>) = prepared.into_iter().unzip();
     let receipts = Store::new(&repo).put(&puts, now)?;
     let mut noted = Vec::new();
     for ((recorded, receipt), put) in recorded.iter_mut().zip(receipts).zip(&puts) {
@@ -124,10 +134,8 @@ fn human(recorded: &Heard) -> String {
     text
 }
 
-type Numbered = (Option<usize>, Spoken);
-
-fn from_args(repo: &Repo, args: Args) -> anyhow::Result<Numbered> {
-    let input = Spoken {
+fn from_args(repo: &Repo, args: Args) -> anyhow::Result<Spoken> {
+    Ok(Spoken {
         text: args.text.unwrap_or_default(),
         kind: Kind::from(args.kind).as_str().to_owned(),
         nodes: nodes::normal(repo, &args.nodes)?,
@@ -136,30 +144,53 @@ fn from_args(repo: &Repo, args: Args) -> anyhow::Result<Numbered> {
         task: args.task.unwrap_or_default(),
         supersedes: args.supersedes,
         ..Spoken::default()
-    };
-    Ok((None, input))
+    })
 }
 
-fn from_stdin() -> anyhow::Result<Vec<Numbered>> {
-    let mut bytes = Vec::new();
-    let read = std::io::stdin().read_to_end(&mut bytes);
-    read.context("cannot read standard input")?;
-    let mut inputs = Vec::new();
-    for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+/// Hands over the records of standard input one by one, each with the number of its line: never more of the input is held than a line.
+fn from_stdin(mut take: impl FnMut(usize, Spoken) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let mut input = std::io::stdin().lock().take(MOST_INPUT + 1);
+    let mut line = Vec::new();
+    let (mut bytes, mut records) = (0, 0);
+    for number in 1.. {
+        line.clear();
+        let read = input
+            .by_ref()
+            .take(MOST_LINE + 1)
+            .read_until(b'\n', &mut line);
+        let read = read.context("cannot read standard input")? as u64;
+        bytes += read;
+        if read == 0 {
+            break;
+        }
+        let too_large = |what: &str, most: u64| {
+            usage(format!(
+                "line {number}: {what}; at most {most} are taken at once; nothing was written"
+            ))
+        };
+        if bytes > MOST_INPUT {
+            return Err(too_large("more bytes of input than that", MOST_INPUT));
+        }
+        if read > MOST_LINE {
+            return Err(too_large("a line of more bytes than that", MOST_LINE));
+        }
         if line.trim_ascii().is_empty() {
             continue;
         }
+        records += 1;
+        if records > MOST_RECORDS {
+            return Err(too_large("more records than that", MOST_RECORDS));
+        }
         // An array would be read as the values of the keys, in order.
         if line.trim_ascii_start().first() != Some(&b'{') {
-            let number = number + 1;
             return Err(usage(format!(
                 "line {number}: not a JSON object; nothing was written"
             )));
         }
-        let input = serde_json::from_slice(line);
-        let input = input
-            .map_err(|error| usage(format!("line {}: {error}; nothing was written", number + 1)))?;
-        inputs.push((Some(number + 1), input));
+        let said = serde_json::from_slice(line.trim_ascii_end());
+        let said =
+            said.map_err(|error| usage(format!("line {number}: {error}; nothing was written")))?;
+        take(number, said)?;
     }
-    Ok(inputs)
+    Ok(())
 }

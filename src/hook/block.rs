@@ -29,6 +29,12 @@ pub fn with(text: &[u8], settings: &[Setting<'_>]) -> Vec<u8> {
     text
 }
 
+/// Whether an installation has added its lines to a file.
+pub fn is_in(text: &[u8]) -> bool {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    lines.any(|line| line.starts_with(MARK.as_bytes()))
+}
+
 /// The file without what [`with`] has added of `settings`, whichever of them that was.
 pub fn without(text: &[u8], settings: &[Setting<'_>]) -> Vec<u8> {
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
@@ -111,6 +117,7 @@ mod tests {
         for file in files {
             for ours in [&OURS[..], &OURS[..2], &OURS[2..], &[]] {
                 let with = with(file.as_bytes(), ours);
+                assert_eq!(is_in(&with), !ours.is_empty());
                 assert_eq!(without(&with, &OURS), file.as_bytes(), "{file:?}");
                 assert_eq!(without(file.as_bytes(), &OURS), file.as_bytes());
             }

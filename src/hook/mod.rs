@@ -14,12 +14,13 @@ use files::{
     Files, cannot, check_folder, earlier, is_current, is_there, look, put, same, text_of, write,
 };
 use script::Found;
-pub use script::{Hook, guard};
+pub use script::Hook;
 
 pub mod block;
 mod client;
 mod files;
 pub mod notes;
+pub mod push;
 mod script;
 
 /// Where the hooks of a repository are.

@@ -16,6 +16,8 @@ const REBASE: &str = include_str!("../../hooks/rebase");
 const REWRITE: &str = include_str!("../../hooks/post-rewrite");
 /// What stops a push of the private memory: shell, for `$1` and `$input` of a pre-push hook.
 const GUARD: &str = include_str!("../../hooks/guard");
+/// The same by what is pushed: asks the tool, where it is there.
+const OBJECTS: &str = include_str!("../../hooks/objects");
 /// A line that begins and ends so is in every hook we write, whatever the version.
 const MARK: (&[u8], &[u8]) = (b"# git-score-context ", b" hook");
 
@@ -61,14 +63,9 @@ impl Hook {
             Hook::PostCommit | Hook::PostMerge | Hook::PostApplypatch => (String::new(), INGEST),
             Hook::PostRewrite => (INPUT.to_owned(), REWRITE),
             // First, so that of a push that is stopped nothing else is done either: Git LFS uploads in its pre-push hook.
-            Hook::PrePush => (guard(), ""),
+            Hook::PrePush => (format!("{INPUT}{GUARD}{OBJECTS}"), ""),
         }
     }
-}
-
-/// The guard as a script of its own, for who calls it from a hook of theirs.
-pub fn guard() -> String {
-    format!("{INPUT}{GUARD}")
 }
 
 /// What stands where our hook belongs.

@@ -3,6 +3,8 @@
 //! In: the texts of all documents of one tree. Out: what they decide, which options they turn down, and which document takes the
 //! place of which. Never fails: what is no decision document is named. Does no I/O.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::document::{Document, Fate, parse};
 use super::said::{Draft, MOST_DRAFTS, Reading};
 use crate::record::{Kind, Reasoning, Source};
@@ -22,13 +24,17 @@ pub(super) fn is_document(path: &str) -> bool {
     ) && !stem.contains("template")
 }
 
-/// Reads the documents of one tree, path and text of each.
-pub(super) fn read(files: &[(String, String)]) -> Reading {
+/// Reads the documents of one tree, path and text of each; none where time was over.
+pub(super) fn read(files: &[(String, String)], is_late: &dyn Fn() -> bool) -> Option<Reading> {
     let mut out = Reading::default();
-    let documents: Vec<(&str, Document)> = files
-        .iter()
-        .map(|(path, text)| (path.as_str(), parse(path, text)))
-        .collect();
+    let mut documents: Vec<(&str, Document)> = Vec::with_capacity(files.len());
+    for (path, text) in files {
+        if is_late() {
+            return None;
+        }
+        documents.push((path.as_str(), parse(path, text)));
+    }
+    let all = All::of(&documents);
     for (path, document) in &documents {
         if out.drafts.len() >= MOST_DRAFTS {
             let why = format!("more than {MOST_DRAFTS} records; the rest is left out");
@@ -37,7 +43,7 @@ pub(super) fn read(files: &[(String, String)]) -> Reading {
         }
         match document.decision.is_empty() && document.fate != Fate::Undecided {
             true => drop(out.unread.insert(format!("{path}: has no decision"))),
-            false => draft(path, document, &documents, &mut out),
+            false => draft(path, document, &all, &mut out),
         }
         let doubts = document
             .doubts
@@ -45,10 +51,54 @@ pub(super) fn read(files: &[(String, String)]) -> Reading {
             .map(|doubt| format!("{path}: {doubt}"));
         out.unread.extend(doubts);
     }
-    out
+    Some(out)
 }
 
-fn draft(path: &str, document: &Document, all: &[(&str, Document)], out: &mut Reading) {
+/// The documents by what others may call them.
+struct All<'a> {
+    /// By folder and name of the file.
+    named: BTreeMap<(&'a str, &'a str), &'a str>,
+    /// By folder and number, in the order of the paths.
+    numbered: BTreeMap<(&'a str, u64), Vec<&'a str>>,
+    /// Those that decide something, and so can take the place of another.
+    deciding: BTreeSet<&'a str>,
+}
+
+impl<'a> All<'a> {
+    fn of(documents: &[(&'a str, Document)]) -> Self {
+        let mut all = Self {
+            named: BTreeMap::new(),
+            numbered: BTreeMap::new(),
+            deciding: BTreeSet::new(),
+        };
+        for (path, document) in documents {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            all.named.insert((folder, name), path);
+            if let Some(number) = document.number {
+                all.numbered.entry((folder, number)).or_default().push(path);
+            }
+            if document.fate != Fate::Undecided && !document.decision.is_empty() {
+                all.deciding.insert(path);
+            }
+        }
+        all
+    }
+
+    /// The document that a name in another one means: a file's name, or a number.
+    fn find(&self, wanted: &str, from: &str) -> Option<&'a str> {
+        let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let base = wanted.rsplit('/').next().unwrap_or(wanted);
+        let named = self.named.get(&(folder, base)).copied();
+        let number = base.parse().ok();
+        let numbered = number.and_then(|number| self.numbered.get(&(folder, number)));
+        let mut found: Vec<&str> = numbered.cloned().unwrap_or_default();
+        found.extend(named);
+        // The first of both in the order of the paths.
+        found.into_iter().filter(|path| *path != from).min()
+    }
+}
+
+fn draft(path: &str, document: &Document, all: &All<'_>, out: &mut Reading) {
     let (kind, in_force) = match document.fate {
         // What is only proposed is no decision yet; the commit that accepts it will bring it.
         Fate::Undecided => return,
@@ -73,16 +123,11 @@ fn draft(path: &str, document: &Document, all: &[(&str, Document)], out: &mut Re
     let text = format!("{}\n\n{}", document.title, document.decision);
     let mut decision = reasoning(kind, text, document.because.clone());
     decision.name = Some(path.to_owned());
-    let find = |wanted: &String| find(wanted, path, all).map(str::to_owned);
+    let find = |wanted: &String| all.find(wanted, path).map(str::to_owned);
     decision.supersedes = document.supersedes.iter().filter_map(find).collect();
     let successors: Vec<String> = document.superseded_by.iter().filter_map(find).collect();
     // Only what is decided can take the place of something.
-    let takes_over = |path: &String| {
-        let is = |(other, document): &&(&str, Document)| {
-            *other == path && document.fate != Fate::Undecided && !document.decision.is_empty()
-        };
-        all.iter().any(|document| is(&document))
-    };
+    let takes_over = |path: &String| all.deciding.contains(path.as_str());
     decision.superseded_by = successors.into_iter().filter(takes_over).collect();
     let has_successor = !decision.superseded_by.is_empty();
     out.drafts.push(decision);
@@ -100,20 +145,6 @@ fn draft(path: &str, document: &Document, all: &[(&str, Document)], out: &mut Re
     }
 }
 
-/// The document that a name means: a file's name, or a number.
-fn find<'a>(wanted: &str, from: &str, all: &[(&'a str, Document)]) -> Option<&'a str> {
-    let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-    let here = all
-        .iter()
-        .filter(|(path, _)| *path != from && folder(path) == folder(from));
-    let base = wanted.rsplit('/').next().unwrap_or(wanted);
-    let mut found = here.filter(|(path, document)| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        name == base || document.number.is_some() && document.number == base.parse().ok()
-    });
-    found.next().map(|(path, _)| *path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::said::{Said, settle};
@@ -125,7 +156,7 @@ mod tests {
             .iter()
             .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
             .collect();
-        let settled = settle(read(&files), Source::Adr);
+        let settled = settle(read(&files, &|| false).expect("in time"), Source::Adr);
         (settled.said, settled.unread.into_iter().collect())
     }
 

@@ -10,6 +10,7 @@ use super::history::{self, Degree, Sources, Taken};
 use super::places::{Folders, StateFiles};
 use super::seen::{self, Mark};
 use crate::id::CommitId;
+use crate::mask::mask;
 use crate::record::Time;
 use crate::repo::{Repo, RepoError};
 use crate::store::{Noted, Receipt, Store, StoreError};
@@ -18,6 +19,8 @@ use crate::store::{Noted, Receipt, Store, StoreError};
 const COMMITS_A_WRITE: usize = 10_000;
 /// So many commits a hook takes before it returns (`design.md` section 6).
 const COMMITS_A_HOOK: usize = 50;
+/// More records than this a hook writes only where there is time left: they have to be found among all others and written.
+const PUTS_A_HOOK: usize = 200;
 
 /// Why an ingest stopped. What was written before stays, and the mark stands before what was not.
 #[derive(Debug, thiserror::Error)]
@@ -149,10 +152,27 @@ pub fn catch_up(
     now: Time,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Report, IngestError> {
+    catch_up_within(repo, ingest, now, progress, &|| false)
+}
+
+/// The same for somebody who cannot wait: once `is_late` says that time is over, what was read until then is written and the rest is
+/// left, the commit in the middle of which that was included. The mark moves only past what was written, and [`is_behind`] is true
+/// until somebody has caught up.
+///
+/// # Errors
+/// As for [`catch_up`].
+pub fn catch_up_within(
+    repo: &Repo,
+    ingest: &Ingest,
+    now: Time,
+    progress: &(dyn Fn(usize, usize) + Sync),
+    is_late: &(dyn Fn() -> bool + Sync),
+) -> Result<Report, IngestError> {
     let mut report = Report::default();
     let marks = marks(ingest);
     let (mut order, mut seens) = pending(repo, ingest, &marks)?;
     let mut store = Store::new(repo);
+    let is_hook = matches!(ingest.scope, Scope::Hook { .. });
     if let Scope::Hook { patience, .. } = ingest.scope {
         store = store.with_patience(patience);
         report.left = order.len().saturating_sub(COMMITS_A_HOOK);
@@ -161,21 +181,36 @@ pub fn catch_up(
     let all = order.len();
     let done = std::sync::atomic::AtomicUsize::new(0);
     for chunk in order.chunks(COMMITS_A_WRITE) {
-        let taken = read(repo, chunk, &ingest.sources, &|| {
+        let one_done = || {
             let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
             progress(done, all);
-        })?;
+        };
+        let taken = match is_hook {
+            true => read_until(repo, chunk, &ingest.sources, is_late)?,
+            false => read(repo, chunk, &ingest.sources, &one_done)?,
+        };
+        let left = chunk.len() - taken.len();
+        report.left += left;
+        report.commits += taken.len();
+        if is_hook {
+            seen::set_behind(repo, left > 0);
+        }
         let mut puts = Vec::new();
         let mut links = Vec::with_capacity(taken.len());
         for (link, taken) in taken {
             links.push(link);
             puts.extend(taken.puts);
-            report.refused.extend(taken.refused);
-            report.unread.extend(taken.unread);
+            // What is told of a text is no place for what is taken out of it.
+            report
+                .refused
+                .extend(taken.refused.iter().map(|why| told(why)));
+            report
+                .unread
+                .extend(taken.unread.iter().map(|why| told(why)));
             report.masked.extend(taken.masked);
         }
         for (receipt, put) in store.put(&puts, now)?.into_iter().zip(&puts) {
-            if matches!(ingest.scope, Scope::Hook { .. }) && receipt != Receipt::Known {
+            if is_hook && receipt != Receipt::Known {
                 report.noted.extend(put.noted());
             }
             match receipt {
@@ -184,8 +219,10 @@ pub fn catch_up(
                 Receipt::Known => report.known += 1,
             }
         }
-        report.commits += chunk.len();
         // Only after the write: a process killed in between takes these commits again and adds nothing.
+        if links.is_empty() {
+            continue;
+        }
         for (mark, seen) in marks.iter().zip(&mut seens) {
             *seen = seen::advanced(seen, &links);
             seen::move_mark(repo, *mark, seen, &links);
@@ -194,6 +231,43 @@ pub fn catch_up(
     report.masked.sort();
     report.masked.dedup();
     Ok(report)
+}
+
+fn told(why: &str) -> String {
+    mask(why).text
+}
+
+/// What a hook had no time for, taken in now, all of it. Gives what is new, to be told in the notes.
+///
+/// # Errors
+/// As for [`catch_up`]; then it stays to be done.
+pub fn catch_up_behind(
+    repo: &Repo,
+    now: Time,
+    patience: Duration,
+) -> Result<Vec<Noted>, IngestError> {
+    let mut noted = Vec::new();
+    let sources = known_sources(repo)?;
+    while let (true, Some(tip)) = (is_behind(repo), repo.head()?.commit) {
+        let ingest = Ingest {
+            scope: Scope::Hook { tip, patience },
+            sources: sources.clone(),
+        };
+        // Without a limit of time nothing is left but what the number of commits leaves.
+        let report = catch_up(repo, &ingest, now, &|_, _| {})?;
+        noted.extend(report.noted);
+        if report.left == 0 || report.commits == 0 {
+            break;
+        }
+        seen::set_behind(repo, true);
+    }
+    seen::set_behind(repo, false);
+    Ok(noted)
+}
+
+/// Whether a hook had no time for a commit that nobody has caught up with since.
+pub fn is_behind(repo: &Repo) -> bool {
+    seen::is_behind(repo)
 }
 
 /// The marks that an ingest moves.
@@ -264,6 +338,51 @@ fn pending(
 
 type Read = ((CommitId, Vec<CommitId>), Taken);
 
+/// Reads commits one by one, until time is over, or more is found than a hook writes. The first one is begun in any case, and only one
+/// that is large can be given up in the middle: a machine that is slow must not keep everything out.
+fn read_until(
+    repo: &Repo,
+    commits: &[CommitId],
+    sources: &Sources,
+    is_late: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<Read>, RepoError> {
+    let mut taken: Vec<Read> = Vec::new();
+    let mut puts = 0;
+    for id in commits {
+        if !taken.is_empty() && is_late() {
+            break;
+        }
+        let one = match repo.commit(*id) {
+            Ok(commit) => {
+                let taken = history::take(repo, &commit, sources, is_late)?;
+                ((*id, commit.parents), taken)
+            }
+            Err(error) => passed_over(*id, error)?,
+        };
+        puts += one.1.puts.len();
+        // Without a limit of time there is none of these either: somebody catches up.
+        if one.1.is_late || puts > PUTS_A_HOOK && is_late() {
+            break;
+        }
+        taken.push(one);
+    }
+    Ok(taken)
+}
+
+/// Named and passed over: one malformed commit must not keep out everything after it.
+fn passed_over(id: CommitId, error: RepoError) -> Result<Read, RepoError> {
+    match error {
+        RepoError::Git {
+            transient: false, ..
+        } => {
+            let mut taken = Taken::default();
+            taken.refused.push(error.to_string());
+            Ok(((id, Vec::new()), taken))
+        }
+        error => Err(error),
+    }
+}
+
 /// Reads commits in parallel; the result keeps their order.
 fn read(
     repo: &Repo,
@@ -286,20 +405,10 @@ fn read(
         for id in commits {
             taken.push(match repo.commit(*id) {
                 Ok(commit) => {
-                    let taken = history::take(repo, &commit, sources)?;
+                    let taken = history::take(repo, &commit, sources, &|| false)?;
                     ((*id, commit.parents), taken)
                 }
-                // Named and passed over: one malformed commit must not keep out everything after it.
-                Err(
-                    error @ RepoError::Git {
-                        transient: false, ..
-                    },
-                ) => {
-                    let mut taken = Taken::default();
-                    taken.refused.push(error.to_string());
-                    ((*id, Vec::new()), taken)
-                }
-                Err(error) => return Err(error),
+                Err(error) => passed_over(*id, error)?,
             });
             one_done();
         }

@@ -5,23 +5,37 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::history::{Taken, ground_of};
+use super::history::{Changed, Taken, ground_of};
 use super::places::{Folders, StateFiles, clean_path};
 use super::said::{Said, Settled, settle};
 use super::{adr, state};
 use crate::id::{BlobId, ObjectId, TreeId};
 use crate::record::{Anchor, MAX_NODE, MAX_NODES, Record, Source, Time};
-use crate::repo::{Change, Commit, Entry, Mode, Repo, RepoError};
+use crate::repo::{Commit, Entry, Mode, Repo, RepoError};
 use crate::store::Put;
 
-/// A state file with more bytes than this is no log of decisions.
-const MOST_STATE: u64 = 8 * 1024 * 1024;
-/// A document with more bytes than this is none that a person wrote.
-const MOST_DOCUMENT: u64 = 1024 * 1024;
+/// A state file with more bytes than this is no log of decisions. As a tree of values it takes a hundred times as much memory.
+const MOST_STATE: u64 = 1024 * 1024;
+/// So many state files of one commit are read.
+const MOST_STATES: usize = 16;
+/// A document with more bytes than this is none that a person wrote: the longest of public collections has a fifth.
+const MOST_DOCUMENT: u64 = 256 * 1024;
 /// So many documents of one tree are read.
 const MOST_DOCUMENTS: usize = 5_000;
-
-type Changes = BTreeMap<String, Change>;
+/// They have at most so many bytes together: all of a tree are held at once, since they name each other.
+const MOST_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
+/// So many files of a folder of documents are looked at.
+const MOST_ENTRIES: usize = 50_000;
+/// So deep below it.
+const MOST_DEPTH: usize = 16;
+/// What a commit says is what none of so many parents said; an octopus has fewer.
+const MOST_PARENTS: usize = 16;
+/// So many bytes are read without a look at the clock.
+const UNHURRIED: usize = 64 * 1024;
+/// The clock is looked at once for so many records.
+const LOOKS: usize = 64;
+/// So many things that were not understood are named one by one.
+const MOST_TOLD: usize = 100;
 
 /// What one tree's documents say, and what is to be told of them.
 #[derive(Default)]
@@ -49,20 +63,36 @@ impl Told {
 pub(super) fn take_state(
     repo: &Repo,
     commit: &Commit,
-    changes: &Changes,
+    changed: &Changed,
     files: &StateFiles,
     taken: &mut Taken,
+    is_late: &dyn Fn() -> bool,
 ) -> Result<(), RepoError> {
-    let paths: Vec<&String> = changes.keys().filter(|path| files.holds(path)).collect();
+    let Changed::Paths(changes) = changed else {
+        let short = &commit.id.to_string()[..12];
+        let why = "it changes too many paths to look for state files among them";
+        taken.unread.push(format!("{short}: {why}"));
+        return Ok(());
+    };
+    let mut paths: Vec<&String> = changes.keys().filter(|path| files.holds(path)).collect();
     if paths.is_empty() {
         return Ok(());
     }
-    let read = |tree| read_state(repo, tree, &paths);
-    let told = news(repo, commit, &read)?;
+    let all = paths.len();
+    paths.truncate(MOST_STATES);
+    let read = |tree| read_state(repo, tree, &paths, is_late);
+    let Some(mut told) = news(repo, commit, &read)? else {
+        taken.is_late = true;
+        return Ok(());
+    };
+    if all > MOST_STATES {
+        let why = format!("{all} state files; at most {MOST_STATES} of a commit are read");
+        told.unread.insert(why);
+    }
     let mut others = changes.clone();
     others.retain(|path, _| !files.holds(path));
-    let fallback = ground_of(repo, commit, others)?;
-    keep(commit, told, taken, &|path, said| {
+    let fallback = ground_of(repo, commit, Changed::Paths(others))?;
+    keep(commit, told, taken, is_late, &|path, said| {
         if said.nodes.is_empty() && matches!(said.record, Record::Reasoning(_)) {
             return Ok(fallback.clone());
         }
@@ -80,17 +110,23 @@ pub(super) fn take_state(
 pub(super) fn take_documents(
     repo: &Repo,
     commit: &Commit,
-    changes: &Changes,
+    changed: &Changed,
     folders: &Folders,
     taken: &mut Taken,
+    is_late: &dyn Fn() -> bool,
 ) -> Result<(), RepoError> {
     let is_one = |path: &&String| folders.holds(path) && adr::is_document(path);
-    if !changes.keys().any(|path| is_one(&path)) {
+    if let Changed::Paths(changes) = changed
+        && !changes.keys().any(|path| is_one(&path))
+    {
         return Ok(());
     }
-    let read = |tree| read_documents(repo, tree, folders);
-    let told = news(repo, commit, &read)?;
-    keep(commit, told, taken, &|_, said| {
+    let read = |tree| read_documents(repo, tree, folders, is_late);
+    let Some(told) = news(repo, commit, &read)? else {
+        taken.is_late = true;
+        return Ok(());
+    };
+    keep(commit, told, taken, is_late, &|_, said| {
         let mut nodes = BTreeMap::new();
         for mention in &said.nodes {
             let (node, found) = resolve(repo, commit.tree, "", mention)?;
@@ -107,18 +143,22 @@ pub(super) fn take_documents(
     })
 }
 
-/// What a commit's tree tells that no parent's does.
+/// What a commit's tree tells that no parent's does; none where time was over.
 fn news(
     repo: &Repo,
     commit: &Commit,
-    read: &dyn Fn(TreeId) -> Result<Told, RepoError>,
-) -> Result<Told, RepoError> {
-    let mut told = read(commit.tree)?;
-    for parent in &commit.parents {
+    read: &dyn Fn(TreeId) -> Result<Option<Told>, RepoError>,
+) -> Result<Option<Told>, RepoError> {
+    let Some(mut told) = read(commit.tree)? else {
+        return Ok(None);
+    };
+    for parent in commit.parents.iter().take(MOST_PARENTS) {
         if !repo.has(parent.0)? {
             continue;
         }
-        let before = read(repo.tree_of(*parent)?)?;
+        let Some(before) = read(repo.tree_of(*parent)?)? else {
+            return Ok(None);
+        };
         let known: BTreeSet<_> = before
             .said
             .iter()
@@ -128,26 +168,47 @@ fn news(
             .retain(|(_, said)| !known.contains(&(said.id, &said.nodes)));
         told.unread.retain(|why| !before.unread.contains(why));
     }
-    Ok(told)
+    Ok(Some(told))
 }
 
-fn read_state(repo: &Repo, tree: TreeId, paths: &[&String]) -> Result<Told, RepoError> {
+fn read_state(
+    repo: &Repo,
+    tree: TreeId,
+    paths: &[&String],
+    is_late: &dyn Fn() -> bool,
+) -> Result<Option<Told>, RepoError> {
     let mut told = Told::default();
+    let mut bytes_read = 0;
     for path in paths {
+        if bytes_read > UNHURRIED && is_late() {
+            return Ok(None);
+        }
         let Some(entry) = repo.entry(tree, path)? else {
             continue;
         };
         match content(repo, &entry, MOST_STATE)? {
-            Ok(bytes) => told.add(path, settle(state::read(&bytes), Source::State), true),
+            Ok(bytes) => {
+                bytes_read += bytes.len();
+                if bytes.len() > UNHURRIED && is_late() {
+                    return Ok(None);
+                }
+                told.add(path, settle(state::read(&bytes), Source::State), true);
+            }
             Err(why) => drop(told.unread.insert(format!("{path}: {why}"))),
         }
     }
-    Ok(told)
+    Ok(Some(told))
 }
 
-fn read_documents(repo: &Repo, tree: TreeId, folders: &Folders) -> Result<Told, RepoError> {
+fn read_documents(
+    repo: &Repo,
+    tree: TreeId,
+    folders: &Folders,
+    is_late: &dyn Fn() -> bool,
+) -> Result<Option<Told>, RepoError> {
     let mut told = Told::default();
     let mut files: BTreeMap<String, String> = BTreeMap::new();
+    let mut bytes_read = 0;
     for folder in folders.iter() {
         let Some(entry) = repo.entry(tree, folder)? else {
             continue;
@@ -155,21 +216,22 @@ fn read_documents(repo: &Repo, tree: TreeId, folders: &Folders) -> Result<Told, 
         if entry.mode != Mode::Directory {
             continue;
         }
-        for mut entry in repo.list(TreeId(entry.id))? {
-            if entry.mode == Mode::Directory || !adr::is_document(&entry.path) {
-                continue;
+        for entry in documents_below(repo, TreeId(entry.id), folder, &mut told.unread)? {
+            if bytes_read > UNHURRIED && is_late() {
+                return Ok(None);
             }
-            if !folder.is_empty() {
-                entry.path = format!("{folder}/{}", entry.path);
-            }
-            if files.len() == MOST_DOCUMENTS {
-                let why =
-                    format!("{folder}: more than {MOST_DOCUMENTS} documents; the rest is left out");
+            let is_full = files.len() == MOST_DOCUMENTS || bytes_read > MOST_DOCUMENT_BYTES;
+            if is_full {
+                let why = format!(
+                    "{folder}: more than {MOST_DOCUMENTS} documents, or {} MiB of them; the rest is left out",
+                    MOST_DOCUMENT_BYTES >> 20
+                );
                 told.unread.insert(why);
                 break;
             }
             match content(repo, &entry, MOST_DOCUMENT)? {
                 Ok(bytes) => {
+                    bytes_read += bytes.len();
                     let text = String::from_utf8_lossy(&bytes).into_owned();
                     files.insert(entry.path, text);
                 }
@@ -178,8 +240,52 @@ fn read_documents(repo: &Repo, tree: TreeId, folders: &Folders) -> Result<Told, 
         }
     }
     let files: Vec<_> = files.into_iter().collect();
-    told.add("", settle(adr::read(&files), Source::Adr), false);
-    Ok(told)
+    let is_long = bytes_read > UNHURRIED;
+    let Some(reading) = adr::read(&files, &|| is_long && is_late()) else {
+        return Ok(None);
+    };
+    told.add("", settle(reading, Source::Adr), false);
+    Ok(Some(told))
+}
+
+/// The decision documents below a folder, by path. No more is looked at than a folder of documents has: trees that hold one another can
+/// have any number of paths.
+fn documents_below(
+    repo: &Repo,
+    root: TreeId,
+    folder: &str,
+    unread: &mut BTreeSet<String>,
+) -> Result<Vec<Entry>, RepoError> {
+    let mut found = Vec::new();
+    let mut open = vec![(root, folder.to_owned(), 0)];
+    let mut looked_at = 0;
+    while let Some((tree, prefix, depth)) = open.pop() {
+        for mut entry in repo.tree(tree)? {
+            looked_at += 1;
+            if looked_at > MOST_ENTRIES {
+                let why = format!("{folder}: more than {MOST_ENTRIES} files; the rest is left out");
+                unread.insert(why);
+                open.clear();
+                break;
+            }
+            if !prefix.is_empty() {
+                entry.path = format!("{prefix}/{}", entry.path);
+            }
+            match entry.mode {
+                Mode::Directory if depth < MOST_DEPTH => {
+                    open.push((TreeId(entry.id), entry.path, depth + 1));
+                }
+                Mode::Directory => {
+                    let why = format!("{folder}: folders more than {MOST_DEPTH} deep are left out");
+                    unread.insert(why);
+                }
+                _ if adr::is_document(&entry.path) => found.push(entry),
+                _ => {}
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
 }
 
 /// The bytes of a file, or why they are not to be had.
@@ -187,14 +293,12 @@ fn content(repo: &Repo, entry: &Entry, most: u64) -> Result<Result<Vec<u8>, Stri
     if entry.mode != Mode::File {
         return Ok(Err("it is no file".into()));
     }
-    match repo.blob_size(BlobId(entry.id))? {
-        Some(size) if size > most => {
-            return Ok(Err(format!("it has {size} bytes; at most {most} are read")));
-        }
-        _ => {}
-    }
-    let bytes = repo.blob(BlobId(entry.id))?;
-    Ok(bytes.ok_or_else(|| "its content is not in this partial clone".to_owned()))
+    let bytes = repo.blob_within(BlobId(entry.id), most)?;
+    Ok(match bytes {
+        Err(too_large) => Err(too_large.to_string()),
+        Ok(None) => Err("its content is not in this partial clone".to_owned()),
+        Ok(Some(bytes)) => Ok(bytes),
+    })
 }
 
 type Nodes = (Vec<String>, BTreeMap<String, ObjectId>);
@@ -204,15 +308,23 @@ fn keep(
     commit: &Commit,
     told: Told,
     taken: &mut Taken,
+    is_late: &dyn Fn() -> bool,
     nodes_of: &dyn Fn(&str, &Said) -> Result<Nodes, RepoError>,
 ) -> Result<(), RepoError> {
     let short = &commit.id.to_string()[..12];
     let unread = told.unread.iter().map(|why| format!("{short}: {why}"));
-    taken.unread.extend(unread);
+    taken.unread.extend(unread.take(MOST_TOLD));
+    if let more @ 1.. = told.unread.len().saturating_sub(MOST_TOLD) {
+        taken.unread.push(format!("{short}: and {more} more"));
+    }
     if !told.said.is_empty() {
         taken.masked.extend(told.masked);
     }
-    for (place, said) in &told.said {
+    for (at, (place, said)) in told.said.iter().enumerate() {
+        if at % LOOKS == LOOKS - 1 && is_late() {
+            taken.is_late = true;
+            return Ok(());
+        }
         let (mut nodes, mut objects) = nodes_of(place, said)?;
         let all = nodes.len();
         nodes.retain(|node| node.len() <= MAX_NODE);

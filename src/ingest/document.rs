@@ -3,9 +3,18 @@
 //! In: a Markdown text in the form of MADR (2 to 4) or of adr-tools. Out: plain data. Every text has a reading; what it leaves open
 //! stands in `doubts`.
 
+use std::collections::BTreeMap;
+
 use pulldown_cmark::{Event, Parser, Tag};
 
 use crate::render::{after_front_matter, headings, plain};
+
+/// So many options of a document are looked at.
+const MOST_OPTIONS: usize = 100;
+/// So many documents that the status of one names.
+const MOST_NAMES: usize = 50;
+/// So many things in a document that may be paths: each is looked for in the tree.
+const MOST_MENTIONS: usize = 500;
 
 /// How a decision stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +92,8 @@ pub(super) fn parse(path: &str, text: &str) -> Document {
         doubts: Vec::new(),
     };
     status(&status_text, &mut document);
+    document.supersedes.truncate(MOST_NAMES);
+    document.superseded_by.truncate(MOST_NAMES);
     let outcome = named(
         &sections,
         &["decision outcome", "decision", "outcome", "decisions"],
@@ -244,14 +255,17 @@ fn names(line: &str) -> Vec<String> {
         }
         _ => None,
     });
-    let links: Vec<String> = links.collect();
+    let links: Vec<String> = links.take(MOST_NAMES).collect();
     if !links.is_empty() {
         return links;
     }
     let numbers = line
         .split(|character: char| !character.is_ascii_digit())
         .filter_map(|digits| digits.parse::<u64>().ok());
-    numbers.map(|number| number.to_string()).collect()
+    numbers
+        .map(|number| number.to_string())
+        .take(MOST_NAMES)
+        .collect()
 }
 
 /// The chosen option of a MADR outcome and its justification.
@@ -309,11 +323,12 @@ fn options(sections: &[Section<'_>], chosen: Option<String>, document: &mut Docu
         document.doubts.push(doubt.to_owned());
         return;
     }
+    let titled = titled(sections);
     for text in all
         .into_iter()
         .filter(|option| is_only_rejected || !is_chosen(option))
     {
-        let reasons = against(sections, &text);
+        let reasons = against(&titled, &text);
         document.turned_down.push(Choice { text, reasons });
     }
 }
@@ -332,14 +347,23 @@ fn items(body: &str) -> Vec<String> {
         let text = plain(text.strip_prefix(' ')?);
         (indent < 2 && !text.is_empty()).then(|| text.lines().next().unwrap_or_default().to_owned())
     });
-    lines.collect()
+    lines.take(MOST_OPTIONS).collect()
+}
+
+/// The sections of options, by their titles; of two of one title the first.
+fn titled<'s>(sections: &'s [Section<'_>]) -> BTreeMap<String, &'s Section<'s>> {
+    let mut titled = BTreeMap::new();
+    for section in sections.iter().filter(|section| section.level > 2) {
+        titled.entry(likeness(&section.title)).or_insert(section);
+    }
+    titled
 }
 
 /// What the section of an option says against it.
-fn against(sections: &[Section<'_>], option: &str) -> Vec<String> {
-    let wanted = likeness(option);
-    let is = |section: &&Section| section.level > 2 && likeness(&section.title) == wanted;
-    let body = sections.iter().find(is).map_or("", |section| section.body);
+fn against(titled: &BTreeMap<String, &Section<'_>>, option: &str) -> Vec<String> {
+    let body = titled
+        .get(&likeness(option))
+        .map_or("", |section| section.body);
     let is_bad = |item: &String| {
         item.get(..3)
             .is_some_and(|word| word.eq_ignore_ascii_case("bad"))
@@ -368,7 +392,7 @@ fn mentions(path: &str, text: &str) -> Vec<String> {
         }
         _ => None,
     });
-    let mut found: Vec<String> = found.collect();
+    let mut found: Vec<String> = found.take(MOST_MENTIONS).collect();
     found.sort();
     found.dedup();
     found

@@ -270,8 +270,19 @@ pub(super) fn verdict(text: &str) -> Option<(Verdict, Option<String>)> {
     Some((verdict, (!rest.is_empty()).then(|| rest.to_owned())))
 }
 
-/// The name of a place in a document.
+/// The name of a place in a document. A long one is not made longer: every record below has it.
 pub(super) fn below(at: &str, key: &str) -> String {
+    const LONGEST: usize = 300;
+    if at.len() + key.len() > LONGEST {
+        let start = key.chars().take(60);
+        let all: String = at
+            .chars()
+            .take(LONGEST - 60)
+            .chain(['.'])
+            .chain(start)
+            .collect();
+        return all;
+    }
     match at.is_empty() {
         true => key.to_owned(),
         false => format!("{at}.{key}"),

@@ -18,7 +18,10 @@ mod spoken;
 mod state;
 pub mod trailer;
 
-pub use catch_up::{Ingest, IngestError, Report, Scope, catch_up, known_sources};
+pub use catch_up::{
+    Ingest, IngestError, Report, Scope, catch_up, catch_up_behind, catch_up_within, is_behind,
+    known_sources,
+};
 pub use history::{Degree, Sources};
 pub use places::{Folders, StateFiles};
 pub use rewrite::{Kept, Moved, follow};

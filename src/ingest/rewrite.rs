@@ -116,7 +116,7 @@ fn at_new(
     let mut replaces: Vec<_> = old.iter().filter_map(|anchor| anchor.commit).collect();
     replaces.sort();
     replaces.dedup();
-    Ok(Some(Anchor {
+    let anchor = Anchor {
         of,
         commit: Some(commit.id),
         // A session said it when it did; what comes from a commit has the commit's date.
@@ -133,7 +133,9 @@ fn at_new(
         replaces,
         branch: old.iter().find_map(|anchor| anchor.branch.clone()),
         worktree: old.iter().find_map(|anchor| anchor.worktree.clone()),
-    }))
+    };
+    // What was put before this was masked may be named as it was.
+    Ok(Some(anchor.masked(&mut Vec::new())))
 }
 
 fn noted(corpus: &Corpus, of: RecordId, commit: CommitId) -> Option<Noted> {

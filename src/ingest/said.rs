@@ -12,6 +12,9 @@ use crate::record::{MAX_TEXT, Outcome, Reasoning, Record, Source, Time, Verdict}
 /// More than this of one commit's documents is not taken: a file with that much is no log of decisions.
 pub(super) const MOST_DRAFTS: usize = 10_000;
 
+/// A longer text is not masked and so not kept: four times what a record holds.
+pub(super) const MOST_RAW: usize = 4 * MAX_TEXT;
+
 /// A reasoning as it stands in a document.
 #[derive(Debug)]
 pub(super) struct Draft {
@@ -168,6 +171,8 @@ fn keep(draft: &Draft, out: &mut Settled) -> Option<RecordId> {
         out.unread.insert(format!("{}: {why}", draft.at));
         return None;
     }
+    // As it will be stored: its id is that of the masked record.
+    let record = record.masked(&mut out.masked);
     let id = record.encode().id;
     out.said.push(Said {
         record,
@@ -209,20 +214,27 @@ fn end(ending: &Ending, ids: &[Option<RecordId>], source: Source, out: &mut Sett
         time: ending.time,
     });
     match record.check() {
-        Ok(()) => out.said.push(Said {
-            id: record.encode().id,
-            record,
-            nodes: Vec::new(),
-            time: ending.time,
-            at: ending.at.clone(),
-        }),
+        Ok(()) => {
+            let record = record.masked(&mut out.masked);
+            out.said.push(Said {
+                id: record.encode().id,
+                record,
+                nodes: Vec::new(),
+                time: ending.time,
+                at: ending.at.clone(),
+            });
+        }
         Err(why) => drop(out.unread.insert(format!("{}: {why}", ending.at))),
     }
 }
 
-/// Masked, and cut where no record can hold it; the mark at the end says so.
+/// Masked, and cut where no record can hold it; the mark at the end says so. A text that has several times what a record holds comes
+/// back as it is: no record can be made of it, and to cut it before it is masked could cut a credential in two.
 pub(super) fn clean(text: &str, masked: &mut Vec<String>) -> String {
     const CUT: &str = " […]";
+    if text.len() > MOST_RAW {
+        return text.to_owned();
+    }
     let done = mask(text);
     masked.extend(done.what);
     if done.text.len() <= MAX_TEXT {

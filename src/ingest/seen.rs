@@ -67,6 +67,23 @@ impl Mark {
     }
 }
 
+/// Where a hook that had no time says so.
+const BEHIND: &str = "seen/behind";
+
+/// Whether a hook has left a commit for want of time.
+pub(super) fn is_behind(repo: &Repo) -> bool {
+    matches!(repo.cache().look(BEHIND), Ok(Some(_)))
+}
+
+/// Says that a hook has left a commit, or that nothing is left. Where that cannot be written, the next hook takes it.
+pub(super) fn set_behind(repo: &Repo, is: bool) {
+    match (is, is_behind(repo)) {
+        (true, false) => drop(repo.cache().replace(BEHIND, b"", Access::Usual)),
+        (false, true) => drop(repo.cache().remove(BEHIND)),
+        _ => {}
+    }
+}
+
 /// Replaces a mark. A mark that cannot be written is no error: the next catch-up only has more to look at.
 pub fn set_mark(repo: &Repo, mark: Mark, tips: &BTreeSet<CommitId>) {
     let tips: String = tips.iter().map(|tip| format!("{tip}\n")).collect();

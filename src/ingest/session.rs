@@ -5,14 +5,17 @@
 
 use serde::Serialize;
 
-use super::spoken::SpeakError;
+use super::spoken::{SpeakError, within};
 use crate::id::RecordId;
 use crate::query::masked;
 use crate::record::{
-    Anchor, Kind, Outcome, Reasoning, Record, Session, Source, Task, Time, Verdict,
+    Anchor, Kind, MAX_NODES, Outcome, Reasoning, Record, Session, Source, Task, Time, Verdict,
 };
 use crate::repo::Repo;
 use crate::store::{Noted, Put, Receipt, Store};
+
+/// So many subgoals or assumptions a session begins with: a person reads them.
+const MOST_PARTS: usize = 1000;
 
 /// A session to be begun.
 #[derive(Clone, Debug, Default)]
@@ -57,9 +60,20 @@ pub struct Named {
 /// # Errors
 /// When a text is not one, or the store cannot be written; then nothing was written.
 pub fn begin(repo: &Repo, now: Time, begin: Begin) -> Result<Begun, SpeakError> {
+    let parts = begin.subgoals.len().max(begin.assumptions.len());
+    if parts > MOST_PARTS {
+        return Err(SpeakError::Wrong(format!(
+            "{parts} subgoals or assumptions; a session begins with at most {MOST_PARTS}"
+        )));
+    }
+    let texts = begin.subgoals.iter().chain(&begin.agent);
+    let texts = texts.chain(begin.assumptions.iter().map(|(text, _)| text));
+    for text in texts.chain([&begin.goal]) {
+        within("text", text)?;
+    }
     let store = Store::new(repo);
-    let anchor = here(repo, now)?;
     let mut found = Vec::new();
+    let anchor = here(repo, now)?.masked(&mut found);
     let agent = begin
         .agent
         .map(|name| store.agent_hash(&name))
@@ -148,6 +162,18 @@ pub struct Ended {
 /// # Errors
 /// When a value is not one, or the store cannot be written; then nothing was written.
 pub fn end(repo: &Repo, now: Time, end: End) -> Result<Ended, SpeakError> {
+    for names in [&end.surfaced, &end.missing] {
+        if names.len() > MAX_NODES {
+            let count = names.len();
+            return Err(SpeakError::Wrong(format!(
+                "{count} nodes; a record has at most {MAX_NODES}"
+            )));
+        }
+    }
+    let names = end.surfaced.iter().chain(&end.missing);
+    for text in names.chain(&end.rationale).chain([&end.task, &end.verdict]) {
+        within("text", text)?;
+    }
     let verdict = match end.verdict.as_str() {
         "pass" => Verdict::Pass,
         "fail" => Verdict::Fail,
@@ -178,7 +204,8 @@ pub fn end(repo: &Repo, now: Time, end: End) -> Result<Ended, SpeakError> {
         time: Some(now),
     });
     check(&record)?;
-    let put = Put::new(&record, Some(here(repo, now)?), false);
+    let anchor = here(repo, now)?.masked(&mut found);
+    let put = Put::new(&record, Some(anchor), false);
     let receipts = Store::new(repo).put(std::slice::from_ref(&put), now)?;
     Ok(Ended {
         id: put.line.id,

@@ -7,10 +7,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::said::MOST_RAW;
 use crate::graph::{Graph, GraphError};
 use crate::id::{ObjectId, RecordId, TreeId};
 use crate::query::{masked, nodes};
-use crate::record::{Anchor, Kind, Reasoning, Record, Source, Time};
+use crate::record::{
+    Anchor, Kind, MAX_NODES, MAX_REASONS, MAX_TEXT, Reasoning, Record, Source, Time,
+};
 use crate::repo::{Head, Repo, RepoError};
 use crate::store::{Corpus, Put, Store, StoreError};
 
@@ -143,6 +146,7 @@ impl<'a> Writer<'a> {
     /// # Errors
     /// When a value is not one, or the repository cannot be read.
     pub fn prepare(&mut self, spoken: Spoken) -> Result<(Put, Heard), SpeakError> {
+        spoken.check()?;
         let mut found = Vec::new();
         let text = masked(spoken.text.trim(), &mut found);
         let reasons = spoken
@@ -186,7 +190,8 @@ impl<'a> Writer<'a> {
             branch: self.head.branch.clone(),
             worktree: self.worktree.clone(),
             ..Anchor::at(commit, time)
-        };
+        }
+        .masked(&mut found);
         let put = Put::new(&record, Some(anchor), false);
         found.sort();
         found.dedup();
@@ -298,6 +303,56 @@ impl<'a> Writer<'a> {
             full.insert(id);
         }
         Ok(full.into_iter().collect())
+    }
+}
+
+impl Spoken {
+    /// Whether it is small enough to be looked at: what no record can hold is not masked first.
+    fn check(&self) -> Result<(), SpeakError> {
+        within("text", &self.text)?;
+        let lists = [
+            ("nodes", self.nodes.len(), MAX_NODES),
+            ("reasons", self.reasons.len(), MAX_REASONS),
+            (
+                "records that are replaced",
+                self.supersedes.len(),
+                MAX_NODES,
+            ),
+        ];
+        for (what, count, most) in lists {
+            if count > most {
+                return wrong(format!("{count} {what}; a record has at most {most}"));
+            }
+        }
+        for reason in &self.reasons {
+            within("reason", reason)?;
+        }
+        for node in self.nodes.iter().chain(&self.supersedes) {
+            within("node", node)?;
+        }
+        for (what, label) in [
+            ("session", &self.session),
+            ("task", &self.task),
+            ("key", &self.key),
+            ("kind", &self.kind),
+            ("time", &self.time),
+            ("anchor", &self.anchor),
+            ("confidence", &self.confidence),
+        ] {
+            within(what, label)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text is small enough to be masked. Masking can make it shorter, so it may be longer than what is kept.
+pub(super) fn within(what: &str, text: &str) -> Result<(), SpeakError> {
+    match text.len() > MOST_RAW {
+        true => wrong(format!(
+            "the {what} has {} bytes; at most {MAX_TEXT} are kept",
+            text.len()
+        )),
+        false => Ok(()),
     }
 }
 

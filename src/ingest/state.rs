@@ -10,10 +10,15 @@ use super::keys::{
     Role, below, get, kind_of, role, scalar, string, strings, text_of, time, verdict,
 };
 use super::said::{Draft, Ending, MOST_DRAFTS, Reading};
-use crate::record::{Kind, Reasoning, Source, Verdict};
+use crate::record::{Kind, MAX_NODES, Reasoning, Source, Verdict};
 
 /// What is not decided yet is no decision.
 const UNDECIDED: [&str; 5] = ["proposed", "pending", "draft", "open", "undecided"];
+
+/// So much of what was chosen is told as the reason against each of the others, in characters.
+const LONGEST_CHOICE: usize = 1000;
+/// The nodes of all records of a file have at most so many bytes.
+const MOST_NODE_BYTES: usize = 8 * 1024 * 1024;
 
 /// Reads one file.
 pub(super) fn read(bytes: &[u8]) -> Reading {
@@ -35,6 +40,8 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
 #[derive(Default)]
 struct Reader {
     out: Reading,
+    /// Bytes of the nodes of all drafts so far.
+    node_bytes: usize,
 }
 
 impl Reader {
@@ -213,6 +220,7 @@ impl Reader {
         }
         for draft in &mut self.out.drafts[from..] {
             let line = chosen.lines().next().unwrap_or_default();
+            let line: String = line.chars().take(LONGEST_CHOICE).collect();
             draft
                 .reasoning
                 .reasons
@@ -229,6 +237,14 @@ impl Reader {
         if text.trim().is_empty() {
             return None;
         }
+        // Every record of a task has its nodes.
+        self.node_bytes += nodes.iter().map(|node| node.len() + 24).sum::<usize>();
+        let is_much = self.node_bytes > MOST_NODE_BYTES || nodes.len() > MAX_NODES;
+        if is_much {
+            let why = format!("'{at}': there are too many nodes, so they are left out");
+            self.out.unread.insert(why);
+        }
+        let nodes = if is_much { &[] } else { nodes };
         self.out.drafts.push(Draft {
             reasoning: Reasoning {
                 text: text.trim().to_owned(),

@@ -5,11 +5,13 @@
 
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use super::answer::Failure;
 use crate::graph::Graph;
 use crate::hook::notes;
 use crate::id::TreeId;
+use crate::ingest::{catch_up_behind, is_behind};
 use crate::record::Time;
 use crate::repo::Repo;
 use crate::store::Store;
@@ -88,6 +90,20 @@ impl Desk {
             )
         {
             drop(Graph::at(&repo, tree, &|_, _| {}));
+        }
+    }
+
+    /// Takes in what a hook had no time for, before the memory is read or written. Where that fails it stays to be done.
+    pub fn catch_up(&self) {
+        /// So long locks are waited for.
+        const PATIENCE: Duration = Duration::from_millis(500);
+        if let (Ok(repo), Ok(now)) = (self.repo(), self.now())
+            && is_behind(&repo)
+            && let Ok(noted) = catch_up_behind(&repo, now, PATIENCE)
+            && !noted.is_empty()
+            && notes::wanted(&repo)
+        {
+            drop(notes::add(&Store::new(&repo), &noted, &Default::default()));
         }
     }
 

@@ -19,10 +19,17 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 
-/// Longest line, in bytes, with which a request can still be answered by its id.
-const MAX_LINE: usize = 16 * 1024 * 1024;
+use crate::render::inert_json;
+
+/// Longest line, in bytes, with which a request can still be answered by its id: a record with sixty of the longest reasons. As a tree of
+/// values a line takes up to eighty times as much memory.
+const MAX_LINE: usize = 1024 * 1024;
 /// Lines that are read ahead.
-const AHEAD: usize = 64;
+const AHEAD: usize = 16;
+/// Most messages of a batch.
+const MOST_BATCH: usize = 1000;
+/// While requests of so many bytes are being answered, no more are read.
+const MOST_OPEN: usize = 1024 * 1024;
 /// The methods of this server that cannot do without parameters.
 const WITH_PARAMETERS: [&str; 4] = ["initialize", "tools/call", "prompts/get", "resources/read"];
 /// What a request has to say about itself where there was no handshake.
@@ -41,8 +48,8 @@ enum Line {
 
 /// What is written, and what is still to be answered.
 struct Shared {
-    /// Requests that are being answered, with their methods.
-    waiting: Mutex<HashMap<RequestId, String>>,
+    /// Requests that are being answered, with their methods and their sizes.
+    waiting: Mutex<HashMap<RequestId, (String, usize)>>,
     answered: Notify,
     /// Whether the library is past the beginning: before it, a notification would end it.
     has_begun: AtomicBool,
@@ -52,10 +59,18 @@ struct Shared {
     is_closed: AtomicBool,
 }
 
+impl Shared {
+    /// The bytes of all requests that are being answered.
+    fn open_bytes(&self) -> usize {
+        lock(&self.waiting).values().map(|(_, size)| size).sum()
+    }
+}
+
 /// Standard input and output as a transport.
 pub struct Edge {
     lines: mpsc::Receiver<Line>,
-    messages: VecDeque<Value>,
+    /// Each with its share of the bytes of its line.
+    messages: VecDeque<(Value, usize)>,
     shared: Arc<Shared>,
 }
 
@@ -82,7 +97,7 @@ impl Edge {
     }
 
     /// The next message for the library, if this value is one; else it is answered here.
-    fn admit(&mut self, value: Value) -> Option<ClientJsonRpcMessage> {
+    fn admit(&mut self, value: Value, size: usize) -> Option<ClientJsonRpcMessage> {
         let Value::Object(fields) = &value else {
             self.refuse(
                 None,
@@ -128,7 +143,7 @@ impl Edge {
             self.refuse(Some(id), error);
             return None;
         }
-        lock(&self.shared.waiting).insert(id, method);
+        lock(&self.shared.waiting).insert(id, (method, size));
         Some(message)
     }
 
@@ -177,8 +192,19 @@ impl Edge {
             Err(error) => Err(format!("not UTF-8: {error}")),
         };
         match parsed {
-            Ok(Value::Array(batch)) if !batch.is_empty() => self.messages.extend(batch),
-            Ok(value) => self.messages.push_back(value),
+            Ok(Value::Array(batch)) if batch.len() > MOST_BATCH => {
+                let text = format!(
+                    "a batch has at most {MOST_BATCH} messages; this one has {} and was skipped",
+                    batch.len()
+                );
+                self.refuse(None, ErrorData::invalid_request(text, None));
+            }
+            Ok(Value::Array(batch)) if !batch.is_empty() => {
+                let share = bytes.len() / batch.len();
+                self.messages
+                    .extend(batch.into_iter().map(|message| (message, share)));
+            }
+            Ok(value) => self.messages.push_back((value, bytes.len())),
             Err(why) => {
                 let end = if is_broken {
                     "; the input ended in the middle of the line"
@@ -206,7 +232,7 @@ impl Transport<RoleServer> for Edge {
                 JsonRpcMessage::Error(error) => (error.id.as_ref(), false),
                 _ => (None, false),
             };
-            if let Some(method) = id.and_then(|id| lock(&shared.waiting).remove(id)) {
+            if let Some((method, _)) = id.and_then(|id| lock(&shared.waiting).remove(id)) {
                 let begins = is_result && !matches!(method.as_str(), "ping" | "server/discover");
                 shared.has_begun.fetch_or(begins, SeqCst);
                 let is_handshake = begins && method == "initialize";
@@ -222,8 +248,13 @@ impl Transport<RoleServer> for Edge {
             if self.shared.is_closed.load(SeqCst) {
                 return None;
             }
-            if let Some(value) = self.messages.pop_front() {
-                let Some(message) = self.admit(value) else {
+            // Else whoever asks faster than is answered would have everything kept here.
+            if self.shared.open_bytes() > MOST_OPEN {
+                self.shared.answered.notified().await;
+                continue;
+            }
+            if let Some((value, size)) = self.messages.pop_front() {
+                let Some(message) = self.admit(value, size) else {
                     continue;
                 };
                 if let Some(id) = cancelled(&message) {
@@ -304,9 +335,10 @@ fn skip_line(input: &mut impl BufRead) -> bool {
 
 /// Writes a message as one line. Where nobody listens any more, there is nothing left to answer.
 fn write(shared: &Shared, message: &ServerJsonRpcMessage) {
-    let Ok(mut line) = serde_json::to_vec(message) else {
+    let Ok(line) = serde_json::to_string(message) else {
         return;
     };
+    let mut line = inert_json(&line).into_owned().into_bytes();
     line.push(b'\n');
     let mut out = io::stdout().lock();
     if out.write_all(&line).and_then(|()| out.flush()).is_err() {

@@ -72,6 +72,9 @@ impl Tool {
     /// # Errors
     /// A sentence for the model: what is wrong with the arguments, or why there is no answer.
     pub fn run(self, desk: &Desk, arguments: Value) -> Result<Answer, Failure> {
+        if self.is_of_memory() {
+            desk.catch_up();
+        }
         match self {
             Tool::Prior => recall::prior(desk, checked(arguments)?),
             Tool::Initialize => remember::initialize(desk, checked(arguments)?),

@@ -14,9 +14,16 @@ pub use values::{Policy, RULES, Rule, Selecting};
 /// The version of the file form this version reads.
 const VERSION: i64 = 1;
 
+/// A policy file with more bytes than this is none: with every key and a comment to each it has a tenth. As a tree of values a text
+/// takes fifty times as much memory.
+pub const MOST_BYTES: u64 = 64 * 1024;
+
 /// Why a text is not a policy: one sentence that names the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
+    /// Too large to be one; it was not read.
+    #[error("it has {0} bytes; a policy has at most {MOST_BYTES}")]
+    Size(u64),
     /// Not TOML at all.
     #[error("line {line}: {message}")]
     Syntax {
@@ -62,6 +69,9 @@ impl Policy {
     /// One sentence that names the key: no TOML, an unknown key or version, a value of the wrong type or out of range, a rule that
     /// this version does not know.
     pub fn parse(toml_text: &str) -> Result<Self, PolicyError> {
+        if toml_text.len() as u64 > MOST_BYTES {
+            return Err(PolicyError::Size(toml_text.len() as u64));
+        }
         let file: toml::Table = toml_text
             .parse()
             .map_err(|error| syntax(toml_text, &error))?;

@@ -6,8 +6,8 @@ use super::report::block;
 use crate::graph::{EXTRACTOR, Graph, GraphError};
 use crate::id::{BlobId, CommitId, RecordId, TreeId};
 use crate::mask::mask;
-use crate::policy::{Policy, PolicyError};
-use crate::record::{Attention, Inputs, Time, Visibility};
+use crate::policy::{MOST_BYTES, Policy, PolicyError};
+use crate::record::{Attention, Inputs, MAX_NODE, MAX_NODES, Time, Visibility};
 use crate::repo::{Mode, Repo, RepoError};
 use crate::store::view::View;
 use crate::store::{Broken, Lean, Store, StoreError};
@@ -39,6 +39,16 @@ pub enum QueryError {
     /// Something else stands where the policy has to.
     #[error("{0} is a directory or a link; the policy has to be a file")]
     NoFile(&'static str),
+    /// What is asked is too large.
+    #[error("there are {size} {what}; at most {most} are taken")]
+    TooLarge {
+        /// What is counted.
+        what: &'static str,
+        /// How many there are.
+        size: usize,
+        /// How many are taken.
+        most: usize,
+    },
     /// A value of the configuration is not one.
     #[error("git config {key} = '{value}': {cause}")]
     Config {
@@ -151,6 +161,7 @@ pub fn ask(
 ) -> Result<Answer, QueryError> {
     /// Each time a writer replaced the records and a clean-up took the old ones while they were read. Twice is bad luck.
     const MOST_OUTRUN: usize = 4;
+    check(query)?;
     for _ in 0..MOST_OUTRUN {
         match ask_once(repo, query, now, progress) {
             Err(QueryError::Store(StoreError::Outrun)) => {}
@@ -309,14 +320,38 @@ pub fn policy_of(repo: &Repo, code_tree: TreeId) -> Result<Policy, QueryError> {
     if entry.mode != Mode::File {
         return Err(QueryError::NoFile(POLICY_PATH));
     }
-    let bytes = repo
-        .blob(BlobId(entry.id))?
-        .ok_or_else(|| repo.missing_blob(entry.id))?;
-    let text = String::from_utf8_lossy(&bytes);
-    Policy::parse(&text).map_err(|cause| QueryError::Policy {
+    let wrong = |cause| QueryError::Policy {
         place: POLICY_PATH.to_owned(),
         cause,
-    })
+    };
+    let bytes = repo
+        .blob_within(BlobId(entry.id), MOST_BYTES)?
+        .map_err(|too_large| wrong(PolicyError::Size(too_large.size.unwrap_or(MOST_BYTES + 1))))?
+        .ok_or_else(|| repo.missing_blob(entry.id))?;
+    Policy::parse(&String::from_utf8_lossy(&bytes)).map_err(wrong)
+}
+
+/// A task is a few sentences: a longer one than this is not masked, not compared and not stored.
+pub const MOST_TASK: usize = 64 * 1024;
+
+/// Whether what is asked is small enough to be looked at.
+fn check(query: &Query) -> Result<(), QueryError> {
+    let too_large = |what: &'static str, size: usize, most: usize| {
+        Err(QueryError::TooLarge { what, size, most })
+    };
+    let longest = query.nodes.iter().map(String::len).max().unwrap_or(0);
+    let label = query.session.as_ref().map_or(0, String::len);
+    if query.task.len() > MOST_TASK {
+        too_large("bytes of the task", query.task.len(), MOST_TASK)
+    } else if query.nodes.len() > MAX_NODES {
+        too_large("nodes", query.nodes.len(), MAX_NODES)
+    } else if longest > MAX_NODE {
+        too_large("bytes of a node", longest, MAX_NODE)
+    } else if label > MAX_NODE {
+        too_large("bytes of the session", label, MAX_NODE)
+    } else {
+        Ok(())
+    }
 }
 
 /// Puts the days of retention that are in force into a policy, for records and for look-ups.

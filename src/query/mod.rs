@@ -12,7 +12,7 @@ pub mod nodes;
 mod report;
 
 pub use ask::{
-    Answer, PATHS_ONLY, POLICY_PATH, Query, QueryError, ask, masked, policy_of, set_days,
+    Answer, MOST_TASK, PATHS_ONLY, POLICY_PATH, Query, QueryError, ask, masked, policy_of, set_days,
 };
 pub use evaluate::{
     Counted, Evaluated, Touches, code_words, count, digest_of, evaluate, evaluate_pinned, facts_of,

@@ -4,6 +4,7 @@
 //! ever encodes a record a second time and fields unknown to this version survive every copy. Never does I/O, never asks the clock.
 
 mod document;
+mod masked;
 mod result;
 mod tombstone;
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
 use gix::bstr::ByteSlice;
 
+use super::bounded::TooLarge;
 use super::object::{Mode, quoted};
 use super::open::{Repo, RepoError, own, theirs};
 use crate::id::{CommitId, ObjectId, TreeId};
@@ -21,9 +22,16 @@ pub struct Commit {
     pub parents: Vec<CommitId>,
     /// The committer date, in seconds since 1970.
     pub time: i64,
-    /// The whole message, converted to UTF-8 where the commit names another encoding we can tell apart.
+    /// The whole message, converted to UTF-8 where the commit names another encoding we can tell apart; empty where it is larger than
+    /// `MOST_MESSAGE`.
     pub message: String,
+    /// The size of such a message, in bytes.
+    pub too_long: Option<TooLarge>,
 }
+
+/// A message with more bytes than this is not taken apart: one of the longest of public histories, a merge that lists what it brings,
+/// has a tenth of it.
+const MOST_MESSAGE: usize = 1 << 20;
 
 /// One path that differs between a commit and its parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +40,107 @@ pub struct Change {
     pub mode: Mode,
     /// The object it has now; none when it was removed.
     pub now: Option<ObjectId>,
+}
+
+/// More paths than this are not compared: of two trees whose trees hold one another ten times there is no end. Half of the largest
+/// tree that is listed.
+const MOST_CHANGES: usize = 500_000;
+/// Nor paths that have more bytes than this together.
+const MOST_CHANGED_BYTES: usize = 64 << 20;
+/// How often the clock is looked at: once for so many entries.
+const LOOKS: usize = 1024;
+
+fn too_many(tree: TreeId) -> RepoError {
+    RepoError::Git {
+        doing: format!("comparing tree {tree} with the one before it"),
+        cause: format!(
+            "more than {MOST_CHANGES} paths differ, or {} MiB of them",
+            MOST_CHANGED_BYTES >> 20
+        ),
+        transient: false,
+    }
+}
+
+/// A recorder that stops when there is too much, or no more time.
+struct Limited<'a> {
+    inner: gix::diff::tree::Recorder,
+    most: usize,
+    bytes: usize,
+    is_late: &'a dyn Fn() -> bool,
+}
+
+impl gix::diff::tree::Visit for Limited<'_> {
+    fn pop_front_tracked_path_and_set_current(&mut self) {
+        self.inner.pop_front_tracked_path_and_set_current();
+    }
+
+    fn push_back_tracked_path_component(&mut self, component: &gix::bstr::BStr) {
+        self.inner.push_back_tracked_path_component(component);
+    }
+
+    fn push_path_component(&mut self, component: &gix::bstr::BStr) {
+        self.inner.push_path_component(component);
+    }
+
+    fn pop_path_component(&mut self) {
+        self.inner.pop_path_component();
+    }
+
+    fn visit(&mut self, change: gix::diff::tree::visit::Change) -> gix::diff::tree::visit::Action {
+        let done = self.inner.records.len();
+        self.bytes += self.inner.path().len();
+        let is_over = done >= self.most
+            || self.bytes > MOST_CHANGED_BYTES
+            || done % LOOKS == LOOKS - 1 && (self.is_late)();
+        match is_over {
+            true => std::ops::ControlFlow::Break(()),
+            false => self.inner.visit(change),
+        }
+    }
+}
+
+/// What was recorded, without directories.
+fn by_path(records: Vec<gix::diff::tree::recorder::Change>) -> BTreeMap<String, Change> {
+    use gix::diff::tree::recorder::Change as Recorded;
+    let mut changes = BTreeMap::new();
+    for record in records {
+        let (path, mode, now) = match record {
+            Recorded::Addition {
+                path,
+                entry_mode,
+                oid,
+                ..
+            }
+            | Recorded::Modification {
+                path,
+                entry_mode,
+                oid,
+                ..
+            } => (path, entry_mode, Some(own(&oid))),
+            Recorded::Deletion {
+                path, entry_mode, ..
+            } => (path, entry_mode, None),
+        };
+        if mode.is_tree() {
+            continue;
+        }
+        let mode = match mode.kind() {
+            gix::objs::tree::EntryKind::Link => Mode::Symlink,
+            gix::objs::tree::EntryKind::Commit => Mode::Submodule,
+            _ => Mode::File,
+        };
+        let path = path
+            .split_str("/")
+            .map(quoted)
+            .collect::<Vec<_>>()
+            .join("/");
+        let change = Change { mode, now };
+        // A directory that became a file is a deletion and an addition of one path: what is there now counts.
+        if change.now.is_some() || !changes.contains_key(&path) {
+            changes.insert(path, change);
+        }
+    }
+    changes
 }
 
 impl Repo {
@@ -71,21 +180,40 @@ impl Repo {
             parents: header.parents,
             time: header.time,
             message: header.message,
+            too_long: header.too_long,
         })
     }
 
     /// The paths in which a commit differs from its parent, or, for a merge, from every parent.
     ///
     /// # Errors
-    /// When a tree is missing or damaged.
+    /// When a tree is missing or damaged, or more than `MOST_CHANGES` paths differ.
     pub fn changes(&self, commit: &Commit) -> Result<BTreeMap<String, Change>, RepoError> {
+        let changes = self.changes_within(commit, MOST_CHANGES, &|| false)?;
+        changes.ok_or_else(|| too_many(commit.tree))
+    }
+
+    /// The same, but none where more than `most` entries of trees differ from one parent, or where `is_late` says that there is no more
+    /// time: a commit can change any number of paths in a few bytes.
+    ///
+    /// # Errors
+    /// When a tree is missing or damaged.
+    pub fn changes_within(
+        &self,
+        commit: &Commit,
+        most: usize,
+        is_late: &dyn Fn() -> bool,
+    ) -> Result<Option<BTreeMap<String, Change>>, RepoError> {
         let mut all: Option<BTreeMap<String, Change>> = None;
         for parent in &commit.parents {
             // At the border of a shallow clone there is nothing to compare with.
             if !self.has(parent.0)? {
                 continue;
             }
-            let changes = self.diff(Some(self.tree_of(*parent)?), commit.tree)?;
+            let old = Some(self.tree_of(*parent)?);
+            let Some(changes) = self.diff_within(old, commit.tree, most, is_late)? else {
+                return Ok(None);
+            };
             all = Some(match all {
                 None => changes,
                 Some(mut all) => {
@@ -95,21 +223,32 @@ impl Repo {
             });
         }
         match all {
-            Some(changes) => Ok(changes),
-            None if commit.parents.is_empty() => self.diff(None, commit.tree),
-            None => Ok(BTreeMap::new()),
+            Some(changes) => Ok(Some(changes)),
+            None if commit.parents.is_empty() => self.diff_within(None, commit.tree, most, is_late),
+            None => Ok(Some(BTreeMap::new())),
         }
     }
 
     /// The paths in which two trees differ; `old` none: every path of `new`.
     ///
     /// # Errors
-    /// When a tree is missing or damaged.
+    /// When a tree is missing or damaged, or more than `MOST_CHANGES` paths differ.
     pub fn diff(
         &self,
         old: Option<TreeId>,
         new: TreeId,
     ) -> Result<BTreeMap<String, Change>, RepoError> {
+        let changes = self.diff_within(old, new, MOST_CHANGES, &|| false)?;
+        changes.ok_or_else(|| too_many(new))
+    }
+
+    fn diff_within(
+        &self,
+        old: Option<TreeId>,
+        new: TreeId,
+        most: usize,
+        is_late: &dyn Fn() -> bool,
+    ) -> Result<Option<BTreeMap<String, Change>>, RepoError> {
         let read = |id: TreeId| -> Result<Vec<u8>, RepoError> {
             let mut bytes = Vec::new();
             self.raw_tree(id, &mut bytes)?;
@@ -118,67 +257,34 @@ impl Repo {
         let old = old.map(read).transpose()?.unwrap_or_default();
         let new = read(new)?;
         let hash = self.raw.object_hash();
-        let mut recorder = gix::diff::tree::Recorder::default();
-        gix::diff::tree(
+        let mut recorder = Limited {
+            inner: gix::diff::tree::Recorder::default(),
+            most,
+            bytes: 0,
+            is_late,
+        };
+        let done = gix::diff::tree(
             gix::objs::TreeRefIter::from_bytes(&old, hash),
             gix::objs::TreeRefIter::from_bytes(&new, hash),
             gix::diff::tree::State::default(),
             &self.raw.objects,
             &mut recorder,
-        )
-        .map_err(|error| {
-            let (doing, cause) = ("comparing two trees".to_owned(), error.to_string());
-            let read = match &error {
-                gix::diff::tree::Error::Failure(error) => Some(RepoError::read(&*doing, error)),
-                gix::diff::tree::Error::Cancelled => None,
-            };
-            read.filter(RepoError::is_machine)
-                .unwrap_or(RepoError::Git {
-                    doing,
-                    cause,
-                    transient: true,
+        );
+        match done {
+            Ok(()) => Ok(Some(by_path(recorder.inner.records))),
+            Err(gix::diff::tree::Error::Cancelled) => Ok(None),
+            Err(gix::diff::tree::Error::Failure(error)) => {
+                let doing = "comparing two trees";
+                Err(match RepoError::read(doing, &error) {
+                    error if error.is_machine() => error,
+                    _ => RepoError::Git {
+                        doing: doing.into(),
+                        cause: error.to_string(),
+                        transient: true,
+                    },
                 })
-        })?;
-        let mut changes = BTreeMap::new();
-        for record in recorder.records {
-            use gix::diff::tree::recorder::Change as Recorded;
-            let (path, mode, now) = match record {
-                Recorded::Addition {
-                    path,
-                    entry_mode,
-                    oid,
-                    ..
-                }
-                | Recorded::Modification {
-                    path,
-                    entry_mode,
-                    oid,
-                    ..
-                } => (path, entry_mode, Some(own(&oid))),
-                Recorded::Deletion {
-                    path, entry_mode, ..
-                } => (path, entry_mode, None),
-            };
-            if mode.is_tree() {
-                continue;
-            }
-            let mode = match mode.kind() {
-                gix::objs::tree::EntryKind::Link => Mode::Symlink,
-                gix::objs::tree::EntryKind::Commit => Mode::Submodule,
-                _ => Mode::File,
-            };
-            let path = path
-                .split_str("/")
-                .map(quoted)
-                .collect::<Vec<_>>()
-                .join("/");
-            let change = Change { mode, now };
-            // A directory that became a file is a deletion and an addition of one path: what is there now counts.
-            if change.now.is_some() || !changes.contains_key(&path) {
-                changes.insert(path, change);
             }
         }
-        Ok(changes)
     }
 
     /// The best common ancestor of two commits, as `git merge-base` gives it; none when their histories have nothing in common.
@@ -385,8 +491,16 @@ impl Repo {
     /// # Errors
     /// When the references cannot be read.
     pub fn all_tips(&self) -> Result<Vec<CommitId>, RepoError> {
+        self.tips_under(&["refs/heads/", "refs/remotes/", "refs/tags/"])
+    }
+
+    /// Every commit that a reference under one of these prefixes points at, sorted.
+    ///
+    /// # Errors
+    /// When the references cannot be read.
+    pub fn tips_under(&self, prefixes: &[&str]) -> Result<Vec<CommitId>, RepoError> {
         let mut tips = BTreeSet::new();
-        for prefix in ["refs/heads/", "refs/remotes/", "refs/tags/"] {
+        for prefix in prefixes {
             for named in self.names(prefix)? {
                 tips.extend(self.tip(&named)?);
             }
@@ -402,6 +516,7 @@ pub(super) struct Header {
     /// 0 where the committer line has no number in its place.
     pub time: i64,
     pub message: String,
+    pub too_long: Option<TooLarge>,
 }
 
 impl Header {
@@ -416,6 +531,10 @@ impl Header {
             parents: Vec::new(),
             time: 0,
             message: String::new(),
+            too_long: (message.len() > MOST_MESSAGE).then(|| TooLarge {
+                size: Some(message.len() as u64),
+                most: MOST_MESSAGE as u64,
+            }),
         };
         let mut encoding: &[u8] = b"";
         for line in lines {
@@ -435,7 +554,9 @@ impl Header {
                 encoding = name;
             }
         }
-        read.message = utf8(message, encoding);
+        if read.too_long.is_none() {
+            read.message = utf8(message, encoding);
+        }
         Some(read)
     }
 }

@@ -6,6 +6,7 @@
 
 mod absent;
 mod blame;
+mod bounded;
 mod config;
 mod exposure;
 mod files;
@@ -28,6 +29,7 @@ mod sync;
 mod touched;
 
 pub use blame::{Blame, Kept};
+pub use bounded::{TooLarge, read_within};
 pub use exposure::RefSpec;
 pub use files::{Access, Draft, FileError, Folder, Listed, Map, Sort, guard_maps};
 pub use held::Take;

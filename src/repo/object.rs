@@ -15,6 +15,9 @@ const MAX_PATHS: usize = if cfg!(test) { 1 << 12 } else { 1 << 20 };
 /// How many bytes these paths have together.
 const MAX_PATH_BYTES: usize = 256 << 20;
 
+/// How deep they lie: Git itself goes no deeper (`core.maxTreeDepth`).
+const MAX_DEPTH: usize = 2048;
+
 /// What a tree entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -117,6 +120,7 @@ impl Repo {
         let mut open = vec![(String::new(), root)];
         let mut bytes = Vec::new();
         let mut length = 0;
+        let mut is_counted = false;
         while let Some((prefix, id)) = open.pop() {
             for entry in self.raw_tree(id, &mut bytes)? {
                 let path = format!("{prefix}{}", quoted(entry.filename));
@@ -125,7 +129,15 @@ impl Repo {
                     open.push((format!("{path}/"), TreeId(id)));
                 }
                 length += path.len();
-                if entries.len() >= MAX_PATHS || length > MAX_PATH_BYTES {
+                // Before much is kept: how much there is, each tree counted once.
+                let is_much = entries.len() >= MAX_PATHS / 16 || length > MAX_PATH_BYTES / 16;
+                let mut is_over = false;
+                if is_much && !is_counted {
+                    is_counted = true;
+                    let (count, bytes) = self.extent(root, MAX_DEPTH)?;
+                    is_over = count > MAX_PATHS as u64 || bytes > MAX_PATH_BYTES as u64;
+                }
+                if is_over || entries.len() >= MAX_PATHS || length > MAX_PATH_BYTES {
                     return Err(RepoError::Git {
                         doing: format!("listing tree {root}"),
                         cause: format!(

@@ -24,6 +24,9 @@ const SOURCES: [&str; 9] = [
     ".py", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts",
 ];
 
+/// Of a commit that changes more paths than this nothing is told.
+const MOST_PATHS: usize = 500_000;
+
 /// How many commits are looked at before their trees are compared, in parallel.
 const BATCH: usize = 512;
 /// The file in our folder of the common dir.
@@ -180,7 +183,11 @@ impl Past {
             .map_init(local, |repo, (id, time, parents)| {
                 let is_told = parents.len() < 2 && !border.contains(id);
                 let paths = match is_told {
-                    true => repo.changes(&repo.commit(*id)?)?.into_keys().collect(),
+                    // Of a commit that changes more than can be compared nothing is told, as of a merge.
+                    true => match repo.changes_within(&repo.commit(*id)?, MOST_PATHS, &|| false)? {
+                        Some(changes) => changes.into_keys().collect(),
+                        None => Vec::new(),
+                    },
                     false => Vec::new(),
                 };
                 progress(

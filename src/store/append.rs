@@ -26,13 +26,16 @@ pub struct Put {
 }
 
 impl Put {
-    /// From a record and its anchor, whose `of` is filled in here.
+    /// From a record and its anchor, whose `of` is filled in here. What is put is masked, all of it: this is the way into the memory, so
+    /// no writer and no new field can forget it.
     pub fn new(record: &Record, anchor: Option<Anchor>, anchors_known: bool) -> Self {
+        let mut what = Vec::new();
+        let record = record.clone().masked(&mut what);
         let line = record.encode();
-        let class = class_of(record).unwrap_or(Class::Derived);
+        let class = class_of(&record).unwrap_or(Class::Derived);
         let anchor = anchor.map(|anchor| Anchor {
             of: line.id,
-            ..anchor
+            ..anchor.masked(&mut what)
         });
         Self {
             line,

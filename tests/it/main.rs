@@ -28,6 +28,8 @@ mod ingest;
 mod inject;
 mod inputs;
 mod layering;
+mod leaks;
+mod limits;
 mod line_kinds;
 mod machine;
 mod mcp;
