@@ -179,7 +179,11 @@ fn read() -> anyhow::Result<Call> {
 
 /// A task is told by its beginning; more would only be cut to words.
 fn beginning(mut prompt: String) -> String {
-    prompt.truncate(prompt.floor_char_boundary(MOST_TASK));
+    let mut end = prompt.len().min(MOST_TASK);
+    while !prompt.is_char_boundary(end) {
+        end -= 1;
+    }
+    prompt.truncate(end);
     prompt
 }
 

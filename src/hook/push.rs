@@ -173,6 +173,9 @@ fn within(
     ours: &Ours,
     is_late: &dyn Fn() -> bool,
 ) -> Result<Option<&'static str>, RepoError> {
+    if let Some(private) = ours.of(id) {
+        return Ok(Some(private));
+    }
     match repo.kind(id)?.as_deref() {
         Some("tree") => below(repo, TreeId(id), ours, is_late),
         Some("commit") => {

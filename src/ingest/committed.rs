@@ -25,7 +25,7 @@ const MOST_DOCUMENTS: usize = 5_000;
 /// They have at most so many bytes together: all of a tree are held at once, since they name each other.
 const MOST_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
 /// So many files of a folder of documents are looked at.
-const MOST_ENTRIES: usize = 50_000;
+const MOST_ENTRIES: usize = 20_000;
 /// So deep below it.
 const MOST_DEPTH: usize = 16;
 /// What a commit says is what none of so many parents said; an octopus has fewer.

@@ -531,7 +531,7 @@ impl Header {
             parents: Vec::new(),
             time: 0,
             message: String::new(),
-            too_long: (message.len() > MOST_MESSAGE).then(|| TooLarge {
+            too_long: (message.len() > MOST_MESSAGE).then_some(TooLarge {
                 size: Some(message.len() as u64),
                 most: MOST_MESSAGE as u64,
             }),

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::graph::Graph;
 use crate::id::ObjectId;
+use crate::mask::mask;
 use crate::record::State;
 use crate::score::focus::Focus;
 use crate::store::view::Prior;
@@ -77,7 +78,8 @@ fn stand(graph: &Graph, focus: &Focus, prior: &Prior, name: &str) -> Stand {
     moved_to(graph, prior, name).map_or(Stand::GONE, |node| Stand {
         state: State::Moved,
         in_focus: focus.contains(node),
-        now: Some(graph.name(node).to_owned()),
+        // It is stored with the look-up, where nothing else names a path with a credential in it.
+        now: Some(mask(graph.name(node)).text),
     })
 }
 
