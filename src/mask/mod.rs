@@ -5,17 +5,32 @@
 //! digests, UUIDs, paths and identifiers stay. Errs on the side of masking where a name says secret, and on the side of leaving
 //! where only the look of a word speaks. Never looks anywhere but at the text.
 
+mod blocks;
+mod commands;
+mod follow;
+mod headers;
+mod issuers;
+mod judge;
+mod marked;
+mod name;
 mod named;
 mod random;
-mod shapes;
 mod span;
 #[cfg(test)]
 mod table;
+mod urls;
+mod value;
 
+use std::ops::Range;
+
+use blocks::{find_blocks, find_public};
+use commands::find_in_commands;
+use headers::find_headers;
+use marked::{find_marked, find_placed};
 use named::find_named;
 use random::find_random;
-use shapes::find_shapes;
 use span::{MARK, Span};
+use urls::find_in_urls;
 
 /// More sweeps than any text needs.
 const MOST_SWEEPS: usize = 16;
@@ -60,9 +75,17 @@ pub fn mask(text: &str) -> Masked {
 fn find(text: &str) -> Vec<Span> {
     let lower = text.to_ascii_lowercase();
     let mut found = Vec::new();
-    find_shapes(text, &lower, &mut found);
-    find_named(text, &lower, &mut found);
+    let mut public = Vec::new();
+    find_blocks(text, &mut found, &mut public);
+    find_public(text, &lower, &mut public);
+    find_marked(text, &mut found);
+    find_placed(text, &lower, &mut found);
+    find_in_urls(text, &mut found);
+    find_headers(text, &lower, &mut found);
+    find_in_commands(text, &lower, &mut found);
+    find_named(text, &mut found);
     find_random(text, &mut found);
+    leave_public(text, &mut found, public);
     // Stable, so of two at one place the one found first names the kind.
     found.sort_by_key(|span| span.start);
     let mut merged: Vec<Span> = Vec::new();
@@ -73,6 +96,19 @@ fn find(text: &str) -> Vec<Span> {
         }
     }
     merged
+}
+
+/// Drops what starts in a range that is public, and what holds a mark of ours: that was a credential in an earlier sweep.
+fn leave_public(text: &str, found: &mut Vec<Span>, mut public: Vec<Range<usize>>) {
+    public.sort_by_key(|range| range.start);
+    found.retain(|span| {
+        let before = public.partition_point(|range| range.start <= span.start);
+        let inside = before
+            .checked_sub(1)
+            .is_some_and(|at| span.start < public[at].end);
+        let whole = text.is_char_boundary(span.start) && text.is_char_boundary(span.end);
+        !inside && whole && !text[span.start..span.end].contains(MARK.trim_end())
+    });
 }
 
 #[cfg(test)]

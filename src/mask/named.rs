@@ -1,203 +1,264 @@
-//! Values that the text itself calls a secret: passwords in URLs, assignments, command-line options.
+//! Values that the text itself calls a secret: what follows a name that says so.
 //!
-//! In: a text. Out: where the values stand. A value that only refers to a secret, a placeholder, code and prose are left.
+//! In: a text. Out: where the values stand. A value that only refers to a secret, a placeholder, code and prose are left. Errs on the side
+//! of masking where the name says much and the notation is that of a setting, on the side of leaving in prose and code.
 
-use regex::Captures;
-
-use crate::mask::shapes::{Shape, shape};
-use crate::mask::span::{MARK, Span, is_mixed, span};
-
-/// A password in a URL: user, colon, password, host.
-static URL: Shape = shape(
-    "password",
-    &["://"],
-    r#"(?i-u:\b[a-z][a-z0-9+.-]{1,20})://[^ \t\r\n/:@"'<>`]*:([^ \t\r\n/"'<>`]+)@"#,
-);
-
-/// A name that says secret, a sign, a value: group 1 the name, 2 the sign, 3 to 5 a quoted value, 6 a bare one.
-static ASSIGNMENT: Shape = shape(
-    "secret",
-    &["pass", "pwd", "secret", "token", "key", "credential"],
-    r#"(?i-u:(pass(?:word|wd|phrase|code)|(?:(?-u:\b)pwd|[a-z0-9][_-](?:pass|pwd))|(?:secret|api|access|private|account|auth|encryption|signing)[_-]?(?:access[_-]?)?key|secret|token|credentials?)[0-9]?)\\?["'`]?[ \t]{0,4}(:=|=>|==?|:|[ \t])[ \t]{0,4}(?:\\?"([^"\r\n]+)|\\?'([^'\r\n]+)|`([^`\r\n]+)|([^ \t\r\n"'`,;]+))"#,
-);
+use crate::mask::follow::{
+    Shut, Sign, Value, below, cell, element, fallback, paired, read, shut, sign, typed, wrapped,
+};
+use crate::mask::judge::{is_fit, is_odd};
+use crate::mask::name::{Name, Sort, names};
+use crate::mask::span::{Span, back, blanks, is_blank, is_break, is_quote, line_start, run, span};
 
 /// Finds every value that the text calls a secret.
-pub fn find_named(text: &str, lower: &str, found: &mut Vec<Span>) {
-    for captures in URL.matches(text, lower) {
-        let password = captures
-            .get(1)
-            .filter(|password| !is_reference(password.as_str()));
-        found.extend(password.map(|password| span(password.range(), URL.kind)));
-    }
-    for captures in ASSIGNMENT.matches(text, lower) {
-        found.extend(assigned(text, &captures));
-    }
-}
-
-/// The value of an assignment, when it is a secret and no placeholder, no code and no prose.
-fn assigned(text: &str, captures: &Captures) -> Option<Span> {
-    let name = captures.get(1)?;
-    let is_password = name.as_str().to_ascii_lowercase().contains("pa")
-        || name.as_str().to_ascii_lowercase().contains("pwd");
-    let sign = captures.get(2)?.as_str();
-    let quoted = captures
-        .get(3)
-        .or_else(|| captures.get(4))
-        .or_else(|| captures.get(5));
-    let value = quoted.or_else(|| captures.get(6))?;
-    let ending: &[char] = if quoted.is_some() {
-        &['\\']
-    } else {
-        &['.', ')', ']', '}', '\\', '?']
-    };
-    let content = value.as_str().trim_end_matches(ending);
-    let is_flag = sign.trim().is_empty() && is_option(&text[..name.start()]);
-    let is_secret = match (sign, quoted) {
-        _ if is_placeholder(content) || content.starts_with(['/', '.', '~']) => false,
-        (_, _) if sign.trim().is_empty() => {
-            is_flag && content.len() >= 6 && has_digit_and_letter(content)
+pub fn find_named(text: &str, found: &mut Vec<Span>) {
+    for name in names(text) {
+        for (sign, value) in candidates(text, &name) {
+            if is_fit(text, &name, sign, &value) {
+                found.push(span(value.start..value.end, name.kind));
+                break;
+            }
         }
-        (":", Some(_)) if content.contains([' ', '\t']) => false,
-        (_, Some(_)) if is_password => true,
-        (_, Some(_)) => content.len() >= 6 && !content.contains([' ', '\t']) && !is_code(content),
-        (":", None) if is_password => content.len() >= 6 && is_strong(content),
-        (":", None) => content.len() >= 8 && is_strong(content) && !is_code(content),
-        (_, None) if is_password => content.len() >= 3 && !is_code(content),
-        (_, None) => content.len() >= 6 && is_strong(content) && !is_code(content),
-    };
-    let kind = if is_password {
-        "password"
-    } else {
-        ASSIGNMENT.kind
-    };
-    is_secret.then(|| span(value.start()..value.start() + content.len(), kind))
-}
-
-/// Whether a name after this text is the name of a command-line option, as in `--db-password x`.
-fn is_option(before: &str) -> bool {
-    let word = before
-        .rsplit([' ', '\t', '\n', '"', '\'', '`'])
-        .next()
-        .unwrap_or_default();
-    word.starts_with("--")
-}
-
-/// A value that only refers to where the secret is: `$TOKEN`, `<token>`, `{token}`, `%s`, `***`, or a mark of ours.
-fn is_reference(value: &str) -> bool {
-    let first = value.chars().next();
-    value.starts_with([
-        '$', '<', '{', '%', '[', '(', '*', '&', '#', '|', '…', '=', '-', '!',
-    ]) || value.contains("${")
-        || value.contains("{{")
-        || value.contains("...")
-        || value.chars().all(|character| Some(character) == first)
-}
-
-/// Words that stand where a secret would.
-const PLACEHOLDERS: [&str; 26] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "string",
-    "str",
-    "bytes",
-    "text",
-    "value",
-    "null",
-    "none",
-    "nil",
-    "true",
-    "false",
-    "undefined",
-    "unset",
-    "empty",
-    "todo",
-    "tbd",
-    "required",
-    "optional",
-    "hidden",
-    "redacted",
-    "masked",
-    "placeholder",
-];
-
-fn is_placeholder(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
-    is_reference(value)
-        || PLACEHOLDERS.contains(&lower.as_str())
-        || ["your", "my_", "my-", "changeme", "change_me", "change-me"]
-            .iter()
-            .any(|start| lower.starts_with(start))
-        || ["example", "placeholder", "redacted", MARK]
-            .iter()
-            .any(|part| lower.contains(part))
-        || ["sha1", "sha2", "sha3", "sha5", "md5", "blake"]
-            .iter()
-            .any(|digest| lower.starts_with(digest))
-}
-
-/// Names of algorithms and formats, which a sentence puts behind the word `token:` or `password:`.
-const ALGORITHMS: [&str; 16] = [
-    "argon2", "pbkdf2", "bcrypt", "scrypt", "base64", "base32", "base16", "oauth", "ed25519",
-    "x25519", "secp256", "hmac", "aes", "rsa", "utf", "x509",
-];
-
-/// Whether a value is more than a word of prose.
-fn is_strong(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
-    if ALGORITHMS.iter().any(|name| lower.starts_with(name)) {
-        return false;
-    }
-    let has_sign = value.contains(['!', '#', '$', '%', '^', '&', '*', '+', '=', '~']);
-    let has_letter = value.contains(|character: char| character.is_ascii_alphabetic());
-    has_digit_and_letter(value)
-        || (has_sign && has_letter)
-        || (value.len() >= 16 && is_mixed(value))
-}
-
-fn has_digit_and_letter(value: &str) -> bool {
-    value.contains(|character: char| character.is_ascii_digit())
-        && value.contains(|character: char| character.is_ascii_alphabetic())
-}
-
-/// An expression rather than a value: a call, an index, a path in a program, a file.
-fn is_code(value: &str) -> bool {
-    let identifier = |part: &str| {
-        let starts =
-            part.starts_with(|character: char| character.is_ascii_alphabetic() || character == '_');
-        let word = part
-            .chars()
-            .all(|character| character.is_ascii_alphanumeric() || character == '_');
-        starts && word && part.len() < 30
-    };
-    let head = value.split(['(', '[']).next().unwrap_or_default();
-    let chain = |text: &str| {
-        text.split(['.', ':'])
-            .filter(|part| !part.is_empty())
-            .all(identifier)
-    };
-    let is_call = head.len() < value.len() && chain(head);
-    let is_chain = value.contains("::") || (value.contains('.') && chain(value));
-    is_call || is_chain || (value.contains('/') && value.split('/').all(is_file_name))
-}
-
-fn is_file_name(part: &str) -> bool {
-    part.len() < 20
-        && part
-            .chars()
-            .all(|character| character.is_ascii_alphanumeric() || "._-".contains(character))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_pattern_compiles() {
-        for shape in [&URL, &ASSIGNMENT] {
-            shape.check();
+        if let Some(value) = before(text, &name) {
+            found.push(span(value.start..value.end, name.kind));
         }
     }
+}
+
+/// Everything behind a name that may be its value, the likeliest first.
+fn candidates(text: &str, name: &Name) -> Vec<(Sign, Value)> {
+    let bytes = text.as_bytes();
+    let mut all = Vec::new();
+    let mut add = |sign: Sign, value: Option<Value>| all.extend(value.map(|value| (sign, value)));
+    if in_braces(bytes, name.start) {
+        add(Sign::Else, in_default(text, name.end));
+        return all;
+    }
+    let shut = shut(bytes, name.end);
+    let at = blanks(bytes, shut.at);
+    let is_tag = is_tag(bytes, name.start);
+    if is_tag {
+        add(Sign::Tag, element(text, name.end));
+    }
+    add(Sign::Tag, cell(text, name.end));
+    if shut.quote {
+        add(Sign::Tag, paired(text, shut.at));
+        let opened = bytes.get(at) == Some(&b'>')
+            && back(bytes, name.start, 80, |byte| !b"<>\n".contains(&byte))
+                .checked_sub(1)
+                .is_some_and(|open| bytes[open] == b'<');
+        if opened {
+            add(Sign::Tag, element(text, at));
+        }
+    } else {
+        add(Sign::Tag, listed(text, name, at));
+    }
+    if let Some((sign, behind)) = sign(bytes, at) {
+        signed(text, &shut, sign, behind, &mut add);
+    } else if at > shut.at || shut.quote {
+        add(Sign::Is, said(text, at));
+        add(
+            Sign::Blank,
+            typed(bytes, at).and_then(|value| read(text, value, 0)),
+        );
+        add(Sign::Blank, read(text, at, 0).filter(|_| at > shut.at));
+    }
+    if shut.quote || shut.bracket || name.shouted {
+        add(Sign::Else, fallback(text, shut.at));
+    }
+    all
+}
+
+/// The values behind a sign.
+fn signed(
+    text: &str,
+    shut: &Shut,
+    sign: Sign,
+    behind: usize,
+    add: &mut impl FnMut(Sign, Option<Value>),
+) {
+    let bytes = text.as_bytes();
+    match sign {
+        Sign::Comma if !shut.quote || shut.bracket => add(
+            Sign::Column,
+            read(text, behind, 0).filter(|value| !value.quoted),
+        ),
+        Sign::Call if shut.quote => {}
+        Sign::Call => {
+            add(Sign::Call, read(text, behind, b')'));
+            add(
+                Sign::Is,
+                read(text, behind, b')')
+                    .filter(|value| !value.quoted && bytes.get(value.end) == Some(&b')')),
+            );
+        }
+        Sign::Column => add(Sign::Column, read(text, behind, b'|')),
+        _ => {
+            let typed = typed(bytes, behind).filter(|_| sign == Sign::Colon);
+            add(
+                if typed.is_some() { Sign::Assign } else { sign },
+                read(text, typed.unwrap_or(behind), 0),
+            );
+            add(sign, wrapped(text, behind));
+            add(sign, below(text, behind));
+            add(Sign::Is, said(text, behind));
+            if matches!(sign, Sign::Assign | Sign::Colon) {
+                add(Sign::Else, fallback(text, behind));
+            }
+        }
+    }
+}
+
+/// Whether a name stands in `${…`, perhaps behind others: `${db.password`.
+fn in_braces(bytes: &[u8], at: usize) -> bool {
+    let start = back(bytes, at, 64, |byte| {
+        byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)
+    });
+    start >= 2 && bytes[start - 1] == b'{' && b"$%".contains(&bytes[start - 2])
+}
+
+/// `:-x}`, `:x}`, `-x}`, `:=x}`; not `:?x}`, which is a message.
+fn in_default(text: &str, at: usize) -> Option<Value> {
+    let bytes = text.as_bytes();
+    let sign = run(bytes, at, 2, |byte| b":-=".contains(&byte));
+    let first = bytes.get(sign)?;
+    if sign == at || b"?+}".contains(first) {
+        return None;
+    }
+    let value = read(text, sign, b'}')?;
+    let closed = run(bytes, value.end, 4, |byte| is_quote(byte) || byte == b'\\');
+    (bytes.get(closed) == Some(&b'}')).then_some(Value {
+        quoted: true,
+        ..value
+    })
+}
+
+/// Whether a name is that of an element: `<password`, `<db:password`.
+fn is_tag(bytes: &[u8], at: usize) -> bool {
+    let start = back(bytes, at, 48, |byte| {
+        byte.is_ascii_alphanumeric() || b":._-".contains(&byte)
+    });
+    start >= 1 && bytes[start - 1] == b'<'
+}
+
+/// `- name: DB_PASSWORD` and `value: x` on the next line, `Name=DB_PASSWORD,Value=x`.
+fn listed(text: &str, name: &Name, at: usize) -> Option<Value> {
+    let bytes = text.as_bytes();
+    let start = back(bytes, name.start, 4, |byte| {
+        is_blank(byte) || is_quote(byte)
+    });
+    let key = back(bytes, start.checked_sub(1)?, 16, |byte| {
+        byte.is_ascii_alphabetic()
+    });
+    let word = text.get(key..start - 1)?.to_ascii_lowercase();
+    let is_key = b":=".contains(&bytes[start - 1])
+        && ["name", "key", "parametername", "parameterkey"].contains(&word.as_str());
+    is_key.then(|| paired(text, at))?
+}
+
+/// `is now x`, `was x`, `set to x`; also what stands in backticks or brackets.
+fn said(text: &str, at: usize) -> Option<Value> {
+    const VERBS: [&str; 22] = [
+        "is",
+        "was",
+        "are",
+        "be",
+        "now",
+        "currently",
+        "still",
+        "set",
+        "to",
+        "changed",
+        "became",
+        "will",
+        "used",
+        "simply",
+        "just",
+        "of",
+        "equals",
+        "being",
+        "rotated",
+        "as",
+        "like",
+        "for",
+    ];
+    let bytes = text.as_bytes();
+    let mut at = blanks(bytes, at);
+    for _ in 0..4 {
+        let end = run(bytes, at, 12, |byte| byte.is_ascii_alphabetic());
+        let word = &text[at..end];
+        if !VERBS.contains(&word)
+            || !bytes
+                .get(end)
+                .is_some_and(|byte| is_blank(*byte) || *byte == b':')
+        {
+            break;
+        }
+        at = blanks(bytes, end + 1);
+    }
+    at = run(bytes, at, 2, |byte| byte == b'*' || byte == b'(');
+    read(text, at, b')')
+}
+
+/// `x is the password`, `"x" == password`: the value stands before its name.
+fn before(text: &str, name: &Name) -> Option<Value> {
+    let bytes = text.as_bytes();
+    let start = line_start(bytes, name.start, 120);
+    let start = (start..name.start).find(|at| text.is_char_boundary(*at))?;
+    let line = text.get(start..name.start)?;
+    let compared = line
+        .trim_end_matches(|character: char| {
+            character.is_ascii_alphanumeric() || "_.-".contains(character)
+        })
+        .trim_end();
+    let operand = compared.trim_end_matches(['=', '!']);
+    if compared.len() - operand.len() >= 2 {
+        let operand = operand.trim_end();
+        let quote = operand
+            .chars()
+            .next_back()
+            .filter(|last| matches!(last, '"' | '\''))?;
+        let inner = &operand[..operand.len() - 1];
+        let open = inner.rfind(quote)?;
+        let value = Value {
+            start: start + open + 1,
+            end: start + inner.len(),
+            quoted: true,
+            below: false,
+        };
+        return is_fit(text, name, Sign::Compare, &value).then_some(value);
+    }
+    let words = line.trim_end();
+    let head = [
+        " is the", " is my", " is our", " is a", " as the", " as my", " as", " is", " for the",
+    ]
+    .iter()
+    .find_map(|verb| {
+        let short = words.strip_suffix(verb);
+        short.or_else(|| {
+            words.rsplit_once(' ').and_then(|(rest, last)| {
+                rest.strip_suffix(verb)
+                    .filter(|_| last.bytes().all(|byte| byte.is_ascii_alphabetic()))
+            })
+        })
+    })?;
+    let from = head
+        .rfind([' ', '\t', '"', '\'', '(', '#', ';', '/', '*'])
+        .map_or(0, |at| at + 1);
+    let inner = head.trim_end_matches(['"', '\'', '`', ')']);
+    let from = if from > inner.len() {
+        inner.rfind([' ', '"', '\'', '`']).map_or(0, |at| at + 1)
+    } else {
+        from
+    };
+    let word = inner.get(from..)?.trim_start_matches('`');
+    let end = start + inner.len();
+    let value = Value {
+        start: end - word.len(),
+        end,
+        quoted: false,
+        below: false,
+    };
+    let fits = name.sort != Sort::Weak && is_odd(word) && !is_break(*bytes.get(end)?);
+    fits.then_some(value)
 }
