@@ -10,9 +10,10 @@ use std::cmp::Ordering;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::token::words::{Class, SHORTEST, classify, is_function_word};
+use crate::token::words::SHORTEST;
 
 pub use crate::token::terms::{Terms, terms};
+pub use crate::token::words::{Class, classify, is_function_word};
 
 /// The versions of Unicode that tokens are made with: of the normalization, of the general categories, of the lower-case mapping.
 ///

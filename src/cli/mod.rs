@@ -12,6 +12,7 @@ mod eval;
 mod explain;
 mod failure;
 mod forget;
+mod forget_said;
 mod fsck;
 mod graph;
 mod hook;

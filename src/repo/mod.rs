@@ -25,6 +25,8 @@ mod past;
 mod reach;
 mod refs;
 mod remains;
+mod roots;
+mod scan;
 mod sync;
 mod touched;
 
@@ -39,4 +41,6 @@ pub use object::{Entry, Kind, Mode, Object};
 pub use open::{Head, Repo, RepoError, Shared};
 pub use past::{Past, Touched, WINDOW, Window, is_source};
 pub use refs::Swap;
+pub use roots::Root;
+pub use scan::{Scanned, Whereabouts};
 pub use sync::Durable;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::append::{Fresh, add_fresh};
 use super::base::{RECORDS, Store, StoreError};
-use super::layout::{Class, Edit, Place};
+use super::layout::{self, Class, Edit, Place};
 use super::line::{Shape, shape_of};
 use super::transaction;
 use crate::id::{BlobId, RecordId, TreeId};
@@ -21,6 +21,17 @@ pub struct Erasure {
     pub ids: BTreeSet<RecordId>,
     /// Why; the tombstone says it.
     pub why: Gone,
+}
+
+/// A line that this version cannot read as a record.
+#[derive(Clone, Debug)]
+pub struct OddLine {
+    /// The hash of the line, by which it can be taken out.
+    pub id: RecordId,
+    /// The id that its blob is called by, where that is another one.
+    pub named: Option<RecordId>,
+    /// The line.
+    pub bytes: Vec<u8>,
 }
 
 impl Default for Erasure {
@@ -288,6 +299,38 @@ impl Store<'_> {
         })
     }
 
+    /// The lines of a corpus that cannot be read as records: damaged ones, and those of a newer version. What is not called as our blobs are
+    /// is left out.
+    ///
+    /// # Errors
+    /// When a tree is missing or damaged.
+    pub fn odd_lines(&self, root: TreeId) -> Result<Vec<OddLine>, StoreError> {
+        let mut found = Vec::new();
+        for place in layout::places(self.repo, root)? {
+            let name = place
+                .name
+                .split('.')
+                .next()
+                .and_then(|name| name.parse().ok());
+            let (Some(name), Some(bytes)) = (name, self.repo.blob(place.blob)?) else {
+                continue;
+            };
+            let is_whole = std::str::from_utf8(&bytes).is_ok();
+            let is_named = place.is_segment() || name_of(&place, &bytes) == place.name;
+            let first = lines_of(&bytes).next();
+            let first = first.filter(|_| !is_named).map(RecordId::of);
+            for line in lines_of(&bytes) {
+                let id = RecordId::of(line);
+                if !is_whole || !is_named || Record::decode(line).is_err() {
+                    let named = (Some(id) == first).then_some(name);
+                    let bytes = line.to_vec();
+                    found.push(OddLine { id, named, bytes });
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Those of the records of which a line still stands in any of these corpora. What is damaged holds nothing.
     ///
     /// # Errors
@@ -324,5 +367,13 @@ impl Store<'_> {
             }
         }
         Ok(found)
+    }
+}
+
+/// The record that a line belongs to, and whether it is that record itself, or an anchor or tombstone of it.
+pub fn line_is_of(line: &[u8]) -> (RecordId, bool) {
+    match shape_of(line) {
+        Shape::Anchor(of) | Shape::Tombstone(of) => (of, false),
+        Shape::Record => (RecordId::of(line), true),
     }
 }

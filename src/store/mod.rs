@@ -33,7 +33,7 @@ mod wait;
 pub use append::{Put, Receipt};
 pub use base::{ATTENTION, RECORDS, Store, StoreError};
 pub use corpus::{Broken, Corpus, Visible};
-pub use erase::Erasure;
+pub use erase::{Erasure, OddLine, line_is_of};
 pub use last::{Event, Outcome};
 pub use lean::Lean;
 pub use lookup::{Lookup, Pins, Stored};

@@ -6,63 +6,152 @@
 //! present corpus comes after them.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
-use crate::id::{RecordId, TreeId};
-use crate::query::{facts_of, ground_without, view_at};
-use crate::record::{Attention, Gone, Record, Time, Tombstone};
+use super::phrase::Phrase;
+use super::quote::Quotes;
+use super::said::{others_with, pinned_texts, tell_others, texts_of, texts_of_line};
+use super::sweeper::{Sweeper, asked};
+use crate::id::RecordId;
+use crate::record::{Gone, Record, Time, Tombstone};
 use crate::repo::{Repo, RepoError};
-use crate::store::{
-    ATTENTION, Corpus, Erasure, Fate, Lean, Lookup, NOTES, RECORDS, Store, StoreError, Stored,
-    Swept,
-};
+use crate::store::{ATTENTION, Corpus, Erasure, NOTES, RECORDS, Store, StoreError, Swept};
 
-/// What a forgetting did.
+/// Fewest bytes of a text that is searched for everywhere afterwards: shorter ones stand in many places that have nothing to do with it.
+const TELLING: usize = 12;
+
+/// What is to go.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// Records, and lines that cannot be read, by their hash.
+    pub records: BTreeSet<RecordId>,
+    /// Look-ups.
+    pub lookups: BTreeSet<RecordId>,
+}
+
+/// What a forgetting did, or would do.
 #[derive(Clone, Debug, Default)]
 pub struct Forgotten {
     /// The records, in order.
     pub ids: Vec<RecordId>,
     /// Look-ups that stay without them.
     pub changed: BTreeSet<RecordId>,
-    /// Look-ups that are gone, since their task held the text, or since they could not be read.
+    /// Look-ups that are gone, since they were named, since their task quoted the text, or since they could not be read.
     pub dropped: BTreeSet<RecordId>,
+    /// Look-ups that stay and hold a single rare word of the texts.
+    pub rare_word: BTreeSet<RecordId>,
     /// Other records that hold one of the texts.
     pub same_text: Vec<RecordId>,
+    /// The texts, as far as they can be searched for everywhere.
+    pub phrases: Vec<Phrase>,
 }
 
-/// Takes these records out of the present corpus, of every stored look-up and of every corpus that one pins. Records that were
-/// forgotten before are finished, where that was interrupted. `now` gives the day of writing; `progress` hears of look-ups.
+/// What has to be known of what goes, before anything does.
+struct Plan {
+    corpus: Corpus,
+    texts: BTreeSet<String>,
+    quotes: Quotes,
+}
+
+impl Plan {
+    fn of(repo: &Repo, ids: &BTreeSet<RecordId>) -> Result<Self, StoreError> {
+        let store = Store::new(repo);
+        let root = store.corpus_id()?;
+        let corpus = store.corpus(root)?;
+        let mut texts: BTreeSet<String> =
+            ids.iter().flat_map(|id| texts_of(&corpus, *id)).collect();
+        // Where an interrupted run has emptied the present corpus, the texts may still stand in a corpus that a late look-up pins.
+        if texts.is_empty() && !ids.is_empty() {
+            texts = pinned_texts(&store, ids)?;
+        }
+        if ids.iter().any(|id| corpus.line(*id).is_none()) {
+            let odd = store.odd_lines(root)?.into_iter();
+            let odd = odd.filter(|line| ids.contains(&line.id));
+            texts.extend(odd.flat_map(|line| texts_of_line(&line.bytes)));
+        }
+        let quotes = Quotes::of(texts.iter().map(String::as_str), &mut |tell| {
+            tell_others(repo, &corpus, ids, tell);
+        });
+        Ok(Self {
+            corpus,
+            texts,
+            quotes,
+        })
+    }
+
+    fn begun(&self, ids: &BTreeSet<RecordId>) -> Forgotten {
+        let telling = self.texts.iter().filter(|text| text.len() >= TELLING);
+        Forgotten {
+            ids: ids.iter().copied().collect(),
+            same_text: others_with(&self.corpus, ids, &self.texts),
+            phrases: telling
+                .filter_map(|text| Phrase::new(text.as_bytes()))
+                .collect(),
+            ..Forgotten::default()
+        }
+    }
+}
+
+/// What would go, and nothing changed.
+///
+/// # Errors
+/// When the repository cannot be read.
+pub fn preview(repo: &Repo, wish: &Wish) -> Result<Forgotten, StoreError> {
+    let plan = Plan::of(repo, &wish.records)?;
+    let mut done = plan.begun(&wish.records);
+    let store = Store::new(repo);
+    let erased = Erasure {
+        ids: wish.records.clone(),
+        why: Gone::Forgotten,
+    };
+    let sweeper = Sweeper {
+        repo,
+        ids: &wish.records,
+        lookups: &wish.lookups,
+        quotes: &plan.quotes,
+    };
+    for stored in store.lookups()? {
+        if wish.lookups.contains(&stored.id) || sweeper.quoted(&stored) {
+            done.dropped.insert(stored.id);
+        } else if let Ok(Some(corpus)) = store.pinned_corpus(&stored)
+            && !store
+                .held(&BTreeSet::from([corpus]), &erased.ids)?
+                .is_empty()
+        {
+            done.changed.insert(stored.id);
+        }
+    }
+    Ok(done)
+}
+
+/// Takes these records out of the present corpus, of every stored look-up and of every corpus that one pins, and the look-ups that are named
+/// or quote one. Records that were forgotten before are finished, where that was interrupted. `now` gives the day of writing; `progress`
+/// hears of look-ups.
 ///
 /// # Errors
 /// When the repository cannot be read or written. Then run again: what was done stays done.
 pub fn forget(
     repo: &Repo,
-    ids: &BTreeSet<RecordId>,
+    wish: &Wish,
     now: Time,
     progress: &mut dyn FnMut(usize),
 ) -> Result<Forgotten, StoreError> {
     let store = Store::new(repo);
-    let corpus = store.corpus(store.corpus_id()?)?;
-    let mut texts: BTreeSet<String> = ids.iter().flat_map(|id| texts_of(&corpus, *id)).collect();
-    let mut done = Forgotten {
-        ids: ids.iter().copied().collect(),
-        same_text: others_with(&corpus, ids, &texts),
-        ..Forgotten::default()
-    };
-    store.bury(&stones(&corpus, ids), now)?;
+    let ids = &wish.records;
+    let plan = Plan::of(repo, ids)?;
+    let mut done = plan.begun(ids);
+    store.bury(&stones(&plan.corpus, ids), now)?;
     let erasure = Erasure {
         ids: ids.clone(),
         why: Gone::Forgotten,
     };
-    // Where an interrupted run has emptied the present corpus, the texts may still stand in a corpus that a late look-up pins.
-    if texts.is_empty() {
-        texts = pinned_texts(&store, ids)?;
-    }
     let mut looked = BTreeSet::new();
     for _ in 0..2 {
         let sweeper = Sweeper {
             repo,
             ids,
-            texts: &texts,
+            lookups: &wish.lookups,
+            quotes: &plan.quotes,
         };
         let swept = store.sweep(&erasure, &mut |stored, holds| {
             looked.insert(stored.id);
@@ -70,16 +159,71 @@ pub fn forget(
             sweeper.decide(stored, holds)
         })?;
         done.add(swept);
-        store.erase(&erasure, now)?;
+        if !ids.is_empty() {
+            store.erase(&erasure, now)?;
+        }
     }
-    for name in [RECORDS, ATTENTION, NOTES] {
-        repo.empty_log(name)?;
+    for stored in store.lookups()? {
+        let asked = asked(repo, &stored);
+        if asked
+            .iter()
+            .any(|asked| plan.quotes.share_a_rare_word(asked))
+        {
+            done.rare_word.insert(stored.id);
+        }
     }
+    empty_logs(repo)?;
     // A writer that died may have left the text in one; what cannot be removed is named by `fsck`.
     for file in repo.left_over()? {
         drop(repo.remove_own(&file));
     }
     Ok(done)
+}
+
+/// Empties the log of every reference of ours, also of those that this version does not know.
+fn empty_logs(repo: &Repo) -> Result<(), RepoError> {
+    let logs = repo.common_dir().join("logs");
+    let mut names: BTreeSet<String> = [RECORDS, ATTENTION, NOTES].map(str::to_owned).into();
+    for file in repo.plain_files() {
+        let name = file.strip_prefix(&logs).ok().and_then(|name| name.to_str());
+        names.extend(
+            name.filter(|name| name.starts_with("refs/score-local/"))
+                .map(str::to_owned),
+        );
+    }
+    names.iter().try_for_each(|name| repo.empty_log(name))
+}
+
+/// Takes the lines that hold one of the phrases out of the notes, whoever wrote them; a note that holds one across lines goes.
+///
+/// # Errors
+/// When the notes cannot be read or written.
+pub fn forget_in_notes(repo: &Repo, phrases: &[Phrase]) -> Result<(), StoreError> {
+    let store = Store::new(repo);
+    let holds = |bytes: &[u8]| phrases.iter().any(|phrase| phrase.is_in(bytes));
+    store.edit_notes(&store.noted()?, &|_, old| {
+        if !holds(old) {
+            return old.to_vec();
+        }
+        let lines = old.split_inclusive(|byte| *byte == b'\n');
+        let rest = lines
+            .filter(|line| !holds(line))
+            .collect::<Vec<_>>()
+            .concat();
+        match holds(&rest) {
+            true => Vec::new(),
+            false => rest,
+        }
+    })
+}
+
+/// Removes files; gives those that cannot be.
+pub fn remove(files: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    let stays = |file: &&PathBuf| match std::fs::remove_file(file) {
+        Ok(()) => false,
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    };
+    files.iter().filter(stays).cloned().collect()
 }
 
 impl Forgotten {
@@ -106,74 +250,6 @@ fn stones(corpus: &Corpus, ids: &BTreeSet<RecordId>) -> Vec<Tombstone> {
     new.map(stone).collect()
 }
 
-/// What a record says, its white space made plain, so that a task that repeats it in other lines is known.
-fn texts_of(corpus: &Corpus, id: RecordId) -> Vec<String> {
-    let texts = if let Some(said) = corpus.reasoning.get(&id) {
-        let reasons = said.reasons.iter().map(String::as_str);
-        std::iter::once(said.text.as_str()).chain(reasons).collect()
-    } else if let Some(outcome) = corpus.outcomes.get(&id) {
-        outcome.rationale.iter().map(String::as_str).collect()
-    } else if let Some(session) = corpus.sessions.get(&id) {
-        vec![session.goal.as_str()]
-    } else {
-        let task = corpus.tasks.get(&id);
-        task.map(|task| task.text.as_str())
-            .into_iter()
-            .collect::<Vec<_>>()
-    };
-    let plain = texts.into_iter().map(plain);
-    plain.filter(|text| !text.is_empty()).collect()
-}
-
-fn plain(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Whether a text holds another one, from the border of a word to the border of a word.
-fn holds_words(text: &str, words: &str) -> bool {
-    text.match_indices(words).any(|(at, found)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + found.len()..].chars().next();
-        let is_inside = |one: Option<char>, other: Option<char>| {
-            [one, other]
-                .iter()
-                .all(|one| one.is_some_and(char::is_alphanumeric))
-        };
-        !is_inside(before, words.chars().next()) && !is_inside(words.chars().next_back(), after)
-    })
-}
-
-fn others_with(
-    corpus: &Corpus,
-    ids: &BTreeSet<RecordId>,
-    texts: &BTreeSet<String>,
-) -> Vec<RecordId> {
-    let holds = |id: &RecordId| {
-        let said = texts_of(corpus, *id);
-        let mut pairs = said
-            .iter()
-            .flat_map(|one| texts.iter().map(move |text| (one, text)));
-        pairs.any(|(one, text)| holds_words(one, text))
-    };
-    let others = corpus
-        .ids()
-        .filter(|id| !ids.contains(id) && !corpus.is_forgotten(*id));
-    others.filter(holds).collect()
-}
-
-fn pinned_texts(
-    store: &Store<'_>,
-    ids: &BTreeSet<RecordId>,
-) -> Result<BTreeSet<String>, StoreError> {
-    let (mut texts, mut seen) = (BTreeSet::new(), BTreeSet::new());
-    for stored in store.lookups()? {
-        if let Some(corpus) = pinned_corpus(store, &stored, &mut seen)? {
-            texts.extend(ids.iter().flat_map(|id| texts_of(&corpus, *id)));
-        }
-    }
-    Ok(texts)
-}
-
 /// The one record whose id begins so in the corpora that look-ups pin: one that has expired since; none where there is none, or several.
 ///
 /// # Errors
@@ -182,7 +258,17 @@ pub fn pinned(repo: &Repo, prefix: &str) -> Result<Option<RecordId>, StoreError>
     let store = Store::new(repo);
     let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for stored in store.lookups()? {
-        if let Some(corpus) = pinned_corpus(&store, &stored, &mut seen)? {
+        let Some(id) = store.pinned_corpus(&stored)? else {
+            continue;
+        };
+        if !seen.insert(id) {
+            continue;
+        }
+        let corpus = match store.corpus(id) {
+            Ok(corpus) => Some(corpus),
+            Err(error) => error.damage().map(|_| None)?,
+        };
+        if let Some(corpus) = corpus {
             let ids = corpus.ids().filter(|id| id.to_string().starts_with(prefix));
             found.extend(ids);
         }
@@ -190,110 +276,15 @@ pub fn pinned(repo: &Repo, prefix: &str) -> Result<Option<RecordId>, StoreError>
     Ok(found.pop_first().filter(|_| found.is_empty()))
 }
 
-/// The corpus that a look-up pins, the first time that it is met; none where either is damaged.
-fn pinned_corpus(
-    store: &Store<'_>,
-    stored: &Stored,
-    seen: &mut BTreeSet<TreeId>,
-) -> Result<Option<Corpus>, StoreError> {
-    let lookup = match store.lookup(stored) {
-        Ok(lookup) => lookup,
-        Err(error) => return Ok(error.damage().map(|_| None)?),
-    };
-    if !seen.insert(lookup.pins.corpus) {
-        return Ok(None);
-    }
-    match store.corpus(lookup.pins.corpus) {
-        Ok(corpus) => Ok(Some(corpus)),
-        Err(error) => Ok(error.damage().map(|_| None)?),
-    }
-}
-
-/// A pinned corpus that could not be read, before the records were taken out.
-fn unread(id: TreeId) -> impl Fn(StoreError) -> RepoError {
-    move |error| match error {
-        StoreError::Repo(error) => error,
-        other => RepoError::Git {
-            doing: format!("reading the corpus {id}"),
-            cause: other.to_string(),
-            transient: false,
-        },
-    }
-}
-
-/// Says what becomes of each look-up.
-struct Sweeper<'a> {
-    repo: &'a Repo,
-    ids: &'a BTreeSet<RecordId>,
-    texts: &'a BTreeSet<String>,
-}
-
-impl Sweeper<'_> {
-    fn decide(&self, stored: &Stored, holds: bool) -> Result<Fate, RepoError> {
-        let store = Store::new(self.repo);
-        let mut lookup = match store.lookup(stored) {
-            Ok(lookup) => lookup,
-            // It can be replayed no more, and nobody can say what is in it.
-            Err(error) => {
-                error.damage()?;
-                return Ok(if holds { Fate::Drop } else { Fate::Keep });
-            }
-        };
-        if self.is_asked_with(&lookup.attention) {
-            return Ok(Fate::Drop);
-        }
-        if !holds {
-            return Ok(Fate::Keep);
-        }
-        let pinned = lookup.pins.corpus;
-        let corpus = store.corpus(pinned).map_err(unread(pinned))?;
-        let held = |id: &&RecordId| corpus.line(**id).is_some();
-        let removed: Vec<RecordId> = self.ids.iter().filter(held).copied().collect();
-        let lean = store.lean(pinned).map_err(unread(pinned))?;
-        lookup.ground = self.ground(&lookup, lean)?;
-        let attention = &mut lookup.attention;
-        attention.removed.extend(removed);
-        attention.removed.sort();
-        attention.removed.dedup();
-        let result = &mut attention.result;
-        result.items.retain(|item| !self.ids.contains(&item.id));
-        result.rejected.retain(|one| !self.ids.contains(&one.id));
-        for item in &mut result.items {
-            item.copies.retain(|id| !self.ids.contains(id));
-        }
-        Ok(Fate::Change {
-            bytes: attention.encode(),
-            ground: lookup.ground,
-        })
-    }
-
-    fn is_asked_with(&self, attention: &Attention) -> bool {
-        let inputs = &attention.inputs;
-        let asked = std::iter::once(&inputs.task).chain(&inputs.current_nodes);
-        let asked: Vec<String> = asked.map(|text| plain(text)).collect();
-        let holds = |text: &String| asked.iter().any(|asked| holds_words(asked, text));
-        self.texts.iter().any(holds)
-    }
-
-    /// The pinned ground without the records' part. Where the candidates cannot be told any more, nothing is left of it: such a
-    /// look-up is not replayed from it either.
-    fn ground(&self, lookup: &Lookup, corpus: Lean) -> Result<Vec<u8>, RepoError> {
-        let inputs = &lookup.attention.inputs;
-        let view = view_at(
-            self.repo,
-            corpus,
-            inputs.visibility,
-            inputs.commit,
-            inputs.time,
-        );
-        let facts = facts_of(&lookup.attention.result);
-        match view {
-            Ok(view) => {
-                let thin = ground_without(&view, inputs, &lookup.ground, &facts, self.ids);
-                Ok(thin.unwrap_or_default())
-            }
-            Err(RepoError::Missing { .. }) => Ok(Vec::new()),
-            Err(error) => Err(error),
-        }
-    }
+/// The one line that cannot be read as a record whose hash, or whose blob's name, begins so; none where there is none, or several.
+///
+/// # Errors
+/// When the records cannot be listed.
+pub fn odd(repo: &Repo, prefix: &str) -> Result<Option<RecordId>, StoreError> {
+    let store = Store::new(repo);
+    let begins = |id: RecordId| id.to_string().starts_with(prefix);
+    let lines = store.odd_lines(store.corpus_id()?)?.into_iter();
+    let found = lines.filter(|line| begins(line.id) || line.named.is_some_and(begins));
+    let mut found: BTreeSet<RecordId> = found.map(|line| line.id).collect();
+    Ok(found.pop_first().filter(|_| found.is_empty()))
 }

@@ -13,6 +13,7 @@ mod eval;
 mod faults;
 mod fold;
 mod forget;
+mod forget_text;
 mod gateway;
 mod graph;
 mod graph_cache;
