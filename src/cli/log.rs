@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::failure::usage;
-use super::log_others;
 use super::query::cut;
+use super::{log_lookups, log_others};
 use crate::id::{CommitId, RecordId};
 use crate::query::nodes;
 use crate::record::{Kind, Source, Time, Verdict};
@@ -22,10 +22,10 @@ pub(super) struct Args {
     /// Only this kind
     #[arg(long, value_name = "K")]
     pub(super) kind: Option<String>,
-    /// What to list: reasoning, session, task or outcome
+    /// What to list: reasoning, session, task, outcome or attention (look-ups)
     #[arg(long = "type", value_name = "T", default_value = "reasoning")]
     pub(super) record_type: Type,
-    /// Only records whose text or reasons hold this
+    /// Only records whose text or reasons hold this; of look-ups those asked with it
     #[arg(long, value_name = "TEXT")]
     pub(super) grep: Option<String>,
     /// Only records about this node, or something beneath it
@@ -51,6 +51,7 @@ pub(super) enum Type {
     Session,
     Task,
     Outcome,
+    Attention,
 }
 
 #[derive(Serialize)]
@@ -78,11 +79,6 @@ struct Row<'a> {
 
 pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
     let repo = context.repo()?;
-    let store = Store::new(&repo);
-    let corpus = store.corpus(store.corpus_id()?)?;
-    for broken in &corpus.broken {
-        context.warn(format!("skipped {broken}"));
-    }
     let kind = args.kind.as_deref().map(kind_of).transpose()?;
     let node = args
         .node
@@ -90,6 +86,14 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
         .map(|node| nodes::normal(&repo, std::slice::from_ref(node)))
         .transpose()?;
     let node = node.as_ref().and_then(|nodes| nodes.first());
+    if args.record_type == Type::Attention {
+        return log_lookups::run(context, &repo, &args, node.map(String::as_str));
+    }
+    let store = Store::new(&repo);
+    let corpus = store.corpus(store.corpus_id()?)?;
+    for broken in &corpus.broken {
+        context.warn(format!("skipped {broken}"));
+    }
     if args.record_type != Type::Reasoning {
         return log_others::run(context, &corpus, &args, node.map(String::as_str));
     }
@@ -113,6 +117,9 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
                 .is_none_or(|name| prior.worktrees.contains(name))
         })
         .collect();
+    if let (true, Some(text)) = (priors.is_empty(), &args.grep) {
+        log_lookups::hint(context, &repo, text);
+    }
     if args.count {
         context.print(&priors.len().to_string())?;
         return Ok(ExitCode::SUCCESS);

@@ -64,7 +64,8 @@ pub(super) fn run(
         Type::Session => sessions(corpus),
         Type::Task => tasks(corpus),
         Type::Outcome => outcomes(corpus),
-        Type::Reasoning => Vec::new(),
+        // Listed by the files beside this one.
+        Type::Reasoning | Type::Attention => Vec::new(),
     };
     rows.retain(|row| !corpus.is_forgotten(row.id));
     rows.retain(|row| {

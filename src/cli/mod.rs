@@ -21,6 +21,7 @@ mod impact;
 mod ingest;
 mod inject;
 mod log;
+mod log_lookups;
 mod log_others;
 mod man;
 mod mcp;

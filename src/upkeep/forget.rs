@@ -69,7 +69,7 @@ impl Plan {
             let odd = odd.filter(|line| ids.contains(&line.id));
             texts.extend(odd.flat_map(|line| texts_of_line(&line.bytes)));
         }
-        let quotes = Quotes::of(texts.iter().map(String::as_str), &mut |tell| {
+        let quotes = Quotes::of(texts.iter().map(String::as_str), |tell| {
             tell_others(repo, &corpus, ids, tell);
         });
         Ok(Self {

@@ -58,7 +58,7 @@ impl Quotes {
     /// Of these texts. `others` calls back with every text in which a word is not rare.
     pub fn of<'t>(
         texts: impl IntoIterator<Item = &'t str>,
-        others: &mut dyn FnMut(&mut dyn FnMut(&str)),
+        others: impl FnOnce(&mut dyn FnMut(&str)),
     ) -> Self {
         let texts: Vec<String> = texts.into_iter().map(folded).collect();
         let mut rare = BTreeSet::new();
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     fn quotes(texts: &[&str], others: &[&str]) -> Quotes {
-        Quotes::of(texts.iter().copied(), &mut |tell| {
+        Quotes::of(texts.iter().copied(), |tell| {
             others.iter().for_each(|other| tell(other));
         })
     }

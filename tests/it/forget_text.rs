@@ -89,7 +89,7 @@ fn a_look_up_that_quotes_half_the_sentence_goes_with_the_record() {
         );
         assert_eq!(dropped.len(), quoting.len() + 1);
     }
-    assert_eq!(strings(&done["rare_word"]), [alone.clone()]);
+    assert_eq!(strings(&done["rare_word"]), std::slice::from_ref(&alone));
     sandbox.expect_replay(&other, "removed");
     sandbox.expect_replay(&alone, "removed");
     sandbox.run(&["forget", &alone]);
@@ -226,7 +226,11 @@ fn what_this_version_cannot_read_goes_by_id_or_by_phrase() {
                 true => {
                     let done = forget_text(&sandbox, SECRET, 0);
                     let of = if is_stone { id_of("x") } else { id };
-                    assert_eq!(strings(&done["forgotten"]), [of.clone()], "{line}");
+                    assert_eq!(
+                        strings(&done["forgotten"]),
+                        std::slice::from_ref(&of),
+                        "{line}"
+                    );
                     assert_eq!(
                         sandbox.json(&["show", &of])["tombstone"]["why"],
                         "forgotten"
@@ -447,4 +451,43 @@ fn a_phrase_is_needed_and_not_too_short() {
     sandbox.feed(&vec![b'x'; 200_000], 2, &["forget", "--text"]);
     let said = forget_text(&sandbox, "nothing holds this", 0);
     assert_eq!(said["forgotten"], json!([]));
+}
+
+#[test]
+fn look_ups_can_be_listed_and_searched() {
+    let sandbox = Sandbox::new();
+    sandbox.record("keys are rotated", &["src"]);
+    let asked = look_up(&sandbox, "is the quokka rotated");
+    sandbox.step(60);
+    let later = look_up(&sandbox, "another thing");
+    let list = |more: &[&str]| -> Vec<String> {
+        let lines = sandbox.json_lines(&[&["log", "--type", "attention"], more].concat());
+        lines.iter().map(|line| string(&line["id"])).collect()
+    };
+    assert_eq!(list(&[]), [later.clone(), asked.clone()]);
+    assert_eq!(list(&["--grep", "quokka"]), std::slice::from_ref(&asked));
+    assert_eq!(list(&["-n", "1"]), [later]);
+    assert_eq!(list(&["--node", "src"]).len(), 2);
+    assert_eq!(list(&["--node", "docs"]).len(), 0);
+    let row = &sandbox.json_lines(&["log", "--type", "attention", "--grep", "quokka"])[0];
+    assert_eq!(
+        (&row["type"], &row["text"]),
+        (&json!("attention"), &json!("is the quokka rotated"))
+    );
+    let human = sandbox.run(&["log", "--type", "attention", "--grep", "quokka"]);
+    assert!(
+        human.out.contains(&asked[..12]) && human.out.contains("is the quokka"),
+        "{}",
+        human.out
+    );
+    sandbox.exits(2, &["log", "--type", "attention", "--kind", "finding"]);
+    // A plain one says where else to look, and only there.
+    let plain = sandbox.run(&["log", "--grep", "quokka"]);
+    assert!(
+        plain.out.is_empty() && plain.err.contains("--type attention"),
+        "{}",
+        plain.err
+    );
+    assert_eq!(sandbox.run(&["log", "--grep", "keys"]).err, "");
+    assert_eq!(sandbox.run(&["log", "--grep", "nothing has this"]).err, "");
 }
