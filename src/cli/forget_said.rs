@@ -209,27 +209,12 @@ pub(super) fn say(context: &Context, outcome: &Outcome) -> anyhow::Result<ExitCo
         true => context.print_json(&outcome.json(&held, &history))?,
         false => context.print(&outcome.human())?,
     }
-    let done = &outcome.done;
-    if !done.same_text.is_empty() {
-        let ids: Vec<_> = done.same_text.iter().map(RecordId::short).collect();
-        context.warn(format!(
-            "the same text also stands in {}\nhint: 'git score-context forget {}' takes it out there too",
-            ids.join(", "),
-            ids.join(" ")
-        ));
-    }
-    if !done.rare_word.is_empty() {
-        let ids: Vec<_> = done.rare_word.iter().map(RecordId::short).collect();
-        context.say(format!(
-            "hint: {} look-ups hold a rare word of it, one word alone: {}; 'git score-context forget' with their ids drops them",
-            ids.len(),
-            ids.join(" ")
-        ));
-    }
+    hints(context, &outcome.done);
     if outcome.is_dry {
         context.say("nothing was changed");
         return Ok(ExitCode::SUCCESS);
     }
+    let done = &outcome.done;
     let is_nothing = done.ids.is_empty() && done.dropped.is_empty() && outcome.notes == 0;
     if outcome.is_text && is_nothing && outcome.files.is_empty() {
         context.say("nothing of this tool holds the phrase");
@@ -252,4 +237,24 @@ pub(super) fn say(context: &Context, outcome: &Outcome) -> anyhow::Result<ExitCo
     context.say("the bytes leave the disk at the next 'git gc --prune=now'; clones and backups that were made before keep theirs");
     let is_held = !held.is_empty() || outcome.is_text && !history.is_empty();
     Ok(ExitCode::from(if is_held { NEGATIVE } else { 0 }))
+}
+
+/// What else may be meant.
+fn hints(context: &Context, done: &Forgotten) {
+    if !done.same_text.is_empty() {
+        let ids: Vec<_> = done.same_text.iter().map(RecordId::short).collect();
+        context.warn(format!(
+            "the same text also stands in {}\nhint: 'git score-context forget {}' takes it out there too",
+            ids.join(", "),
+            ids.join(" ")
+        ));
+    }
+    if !done.rare_word.is_empty() {
+        let ids: Vec<_> = done.rare_word.iter().map(RecordId::short).collect();
+        context.say(format!(
+            "hint: {} look-ups hold a rare word of it, one word alone: {}; 'git score-context forget' with their ids drops them",
+            ids.len(),
+            ids.join(" ")
+        ));
+    }
 }

@@ -98,25 +98,7 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
         return log_others::run(context, &corpus, &args, node.map(String::as_str));
     }
     let view = corpus.view(&Visible::All);
-    let mut priors: Vec<&Prior> = view
-        .priors
-        .iter()
-        .filter(|prior| kind.is_none_or(|kind| prior.kind == kind))
-        .filter(|prior| args.grep.as_ref().is_none_or(|text| holds(prior, text)))
-        .filter(|prior| {
-            node.is_none_or(|node| prior.nodes.iter().any(|one| is_at_or_beneath(one, node)))
-        })
-        .filter(|prior| {
-            args.branch
-                .as_ref()
-                .is_none_or(|branch| prior.branches.contains(branch))
-        })
-        .filter(|prior| {
-            args.worktree
-                .as_ref()
-                .is_none_or(|name| prior.worktrees.contains(name))
-        })
-        .collect();
+    let mut priors = chosen(&view, &args, kind, node.map(String::as_str));
     if let (true, Some(text)) = (priors.is_empty(), &args.grep) {
         log_lookups::hint(context, &repo, text);
     }
@@ -138,6 +120,33 @@ pub(super) fn run(context: &Context, args: Args) -> anyhow::Result<ExitCode> {
     }
     context.print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The records that pass every filter.
+fn chosen<'v>(
+    view: &'v View,
+    args: &Args,
+    kind: Option<Kind>,
+    node: Option<&str>,
+) -> Vec<&'v Prior> {
+    view.priors
+        .iter()
+        .filter(|prior| kind.is_none_or(|kind| prior.kind == kind))
+        .filter(|prior| args.grep.as_ref().is_none_or(|text| holds(prior, text)))
+        .filter(|prior| {
+            node.is_none_or(|node| prior.nodes.iter().any(|one| is_at_or_beneath(one, node)))
+        })
+        .filter(|prior| {
+            args.branch
+                .as_ref()
+                .is_none_or(|branch| prior.branches.contains(branch))
+        })
+        .filter(|prior| {
+            args.worktree
+                .as_ref()
+                .is_none_or(|name| prior.worktrees.contains(name))
+        })
+        .collect()
 }
 
 fn kind_of(text: &str) -> anyhow::Result<Kind> {
