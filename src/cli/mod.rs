@@ -44,6 +44,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use context::Context;
 
 pub use failure::{exit_code, guarded};
+#[doc(hidden)]
+pub use prompt::{probe_answer, probe_call};
 
 /// Decision memory for coding agents, inside Git itself.
 ///

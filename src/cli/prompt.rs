@@ -164,7 +164,11 @@ impl<'de> Visitor<'de> for Lenient {
 fn read() -> anyhow::Result<Call> {
     let bytes = read_within(std::io::stdin().lock(), MOST_INPUT)?;
     let bytes = bytes.map_err(|too_large| anyhow::anyhow!("the input: {too_large}"))?;
-    let said: Said = serde_json::from_slice(&bytes)?;
+    Ok(parse(&bytes)?)
+}
+
+fn parse(text: &[u8]) -> serde_json::Result<Call> {
+    let said: Said = serde_json::from_slice(text)?;
     let event = said.hook_event_name.0.or(said.hook_event_name_too.0);
     let session = said.session_id.0.or(said.session_id_too.0);
     Ok(Call {
@@ -237,6 +241,19 @@ fn answer(context: &Context, client: Client, begun: Instant) -> anyhow::Result<O
 /// Whether the program takes nothing for the model before the prompt, so that it is told after the first use of a tool.
 fn waits(client: Client) -> bool {
     matches!(client, Client::VsCode | Client::Cursor)
+}
+
+/// What is asked for by a call, before it is asked; none where it is no JSON. For the fuzz targets; no part of the interface.
+#[doc(hidden)]
+pub fn probe_call(text: &[u8]) -> Option<(String, bool)> {
+    let call = parse(text).ok()?;
+    Some((call.prompt, call.is_prompt))
+}
+
+/// The answer with a block, before a prompt or after a tool. For the fuzz targets; no part of the interface.
+#[doc(hidden)]
+pub fn probe_answer(client: Client, block: &str, is_prompt: bool) -> Option<String> {
+    said(client, block, is_prompt)
 }
 
 /// What waits for a session, once.

@@ -10,6 +10,8 @@ mod document;
 mod history;
 mod keys;
 mod places;
+#[doc(hidden)]
+pub mod probe;
 mod rewrite;
 mod said;
 mod seen;

@@ -22,6 +22,8 @@ mod open;
 mod own;
 mod pack;
 mod past;
+#[doc(hidden)]
+pub mod probe;
 mod reach;
 mod refs;
 mod remains;

@@ -150,8 +150,13 @@ impl Kept {
         lost
     }
 
+    /// The objects, in the order of their names.
+    pub(super) fn into_objects(self) -> Vec<Object> {
+        self.objects.into_values().collect()
+    }
+
     /// Takes in a file; what a dying process has left unfinished at its end is nothing.
-    fn read(&mut self, mut rest: &[u8]) {
+    pub(super) fn read(&mut self, mut rest: &[u8]) {
         let mut next = || -> Option<(u8, ObjectId, Vec<u8>)> {
             let (head, after) = rest.split_at_checked(2)?;
             let (name, after) = after.split_at_checked(usize::from(head[1]))?;

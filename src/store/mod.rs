@@ -22,6 +22,8 @@ mod lean;
 mod line;
 mod lookup;
 mod notes;
+#[doc(hidden)]
+pub mod probe;
 mod repair;
 mod reunion;
 mod section;

@@ -14,6 +14,7 @@ mod faults;
 mod fold;
 mod forget;
 mod forget_text;
+mod fuzzed;
 mod gateway;
 mod graph;
 mod graph_cache;
