@@ -199,6 +199,20 @@ fn close(bytes: &[u8], from: usize, quote: u8, slashes: usize) -> Option<usize> 
     None
 }
 
+/// A value without quotes is judged by so much of it.
+const LONGEST_BARE: usize = 600;
+
+/// All of a value without quotes that was judged by its start.
+pub fn whole(bytes: &[u8], value: Value) -> Value {
+    if value.quoted || value.end - value.start < LONGEST_BARE {
+        return value;
+    }
+    let end = run(bytes, value.end, usize::MAX, |byte| {
+        byte.is_ascii_alphanumeric() || b"+/=_.~%-".contains(&byte)
+    });
+    Value { end, ..value }
+}
+
 /// A value without quotes.
 fn bare(text: &str, at: usize, stop: u8) -> Option<Value> {
     let bytes = text.as_bytes();
@@ -209,7 +223,7 @@ fn bare(text: &str, at: usize, stop: u8) -> Option<Value> {
             && !b",;<>".contains(&byte)
             && byte != stop
     };
-    let mut end = run(bytes, at, LONGEST_VALUE, inside);
+    let mut end = run(bytes, at, LONGEST_BARE, inside);
     let value = &text[at..crate::mask::span::floor(text, end)];
     // The next parameter of an address, and the line feed of a text in a text.
     let cuts = ["\\n", "\\r", "%26", "&&"]

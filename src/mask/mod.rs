@@ -11,9 +11,12 @@ mod follow;
 mod headers;
 mod issuers;
 mod judge;
+#[cfg(test)]
+mod linear;
 mod marked;
 mod name;
 mod named;
+mod pairs;
 mod random;
 mod span;
 #[cfg(test)]
@@ -28,6 +31,7 @@ use commands::find_in_commands;
 use headers::find_headers;
 use marked::{find_marked, find_placed};
 use named::find_named;
+use pairs::find_in_pairs;
 use random::find_random;
 use span::{MARK, Span};
 use urls::find_in_urls;
@@ -84,6 +88,7 @@ fn find(text: &str) -> Vec<Span> {
     find_headers(text, &lower, &mut found);
     find_in_commands(text, &lower, &mut found);
     find_named(text, &mut found);
+    find_in_pairs(text, &lower, &mut found);
     find_random(text, &mut found);
     leave_public(text, &mut found, public);
     // Stable, so of two at one place the one found first names the kind.

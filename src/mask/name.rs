@@ -76,7 +76,6 @@ const MAYBE_KEYS: &[&str] = &[
 const WEAK: &[&str] = &[
     "auth",
     "bearer",
-    "cookie",
     "dsn",
     "jwt",
     "mnemonic",

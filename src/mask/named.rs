@@ -4,7 +4,8 @@
 //! of masking where the name says much and the notation is that of a setting, on the side of leaving in prose and code.
 
 use crate::mask::follow::{
-    Shut, Sign, Value, below, cell, element, fallback, paired, read, shut, sign, typed, wrapped,
+    Shut, Sign, Value, below, cell, element, fallback, paired, read, shut, sign, typed, whole,
+    wrapped,
 };
 use crate::mask::judge::{is_fit, is_odd};
 use crate::mask::name::{Name, Sort, names};
@@ -12,12 +13,19 @@ use crate::mask::span::{Span, back, blanks, is_blank, is_break, is_quote, line_s
 
 /// Finds every value that the text calls a secret.
 pub fn find_named(text: &str, found: &mut Vec<Span>) {
+    // A name in a value that was found is of the value.
+    let mut done = 0;
     for name in names(text) {
-        for (sign, value) in candidates(text, &name) {
-            if is_fit(text, &name, sign, &value) {
-                found.push(span(value.start..value.end, name.kind));
-                break;
-            }
+        if name.start < done {
+            continue;
+        }
+        let fit = candidates(text, &name)
+            .into_iter()
+            .find(|(sign, value)| is_fit(text, &name, *sign, value));
+        if let Some((_, value)) = fit {
+            let value = whole(text.as_bytes(), value);
+            found.push(span(value.start..value.end, name.kind));
+            done = value.end;
         }
         if let Some(value) = before(text, &name) {
             found.push(span(value.start..value.end, name.kind));

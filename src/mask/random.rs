@@ -2,7 +2,9 @@
 //!
 //! In: a text. Out: where they stand. Digests that say so, paths, identifiers and hexadecimal words are left.
 
-use crate::mask::span::{Span, changes, span};
+use std::ops::Range;
+
+use crate::mask::span::{FAR, Span, back, changes, decoded, is_blank, is_break, span};
 
 /// Shortest word that is judged by its look alone.
 const SHORTEST_RANDOM: usize = 24;
@@ -11,7 +13,8 @@ const LONGEST_RANDOM: usize = 256;
 /// Bits for each character, of at least so many. Random Base64 of 24 characters has 4.2 on average, an identifier seldom more than 3.9.
 const LEAST_ENTROPY: f64 = 3.9;
 
-/// Finds words that only a random generator writes: long, of all three character classes, changing between them all the time.
+/// Finds words that only a random generator writes: long, of all three character classes, changing between them all the time. Of a link
+/// or a path only the part is taken that is random.
 pub fn find_random(text: &str, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
     let is_inside = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte);
@@ -20,38 +23,114 @@ pub fn find_random(text: &str, found: &mut Vec<Span>) {
         if bytes.get(at).is_some_and(|byte| is_inside(*byte)) {
             continue;
         }
-        let (before, word) = (&bytes[..start], &bytes[start..at]);
-        let fits = (SHORTEST_RANDOM..=LONGEST_RANDOM).contains(&word.len());
-        if fits && !is_public(word, bytes.get(at)) && is_random(before, word) {
-            found.push(span(start..at, "random string"));
+        if at - start >= SHORTEST_RANDOM && bytes.get(at) != Some(&b'@') {
+            for part in parts(bytes, start, at) {
+                let word = &bytes[part.clone()];
+                let fits = (SHORTEST_RANDOM..=LONGEST_RANDOM).contains(&word.len());
+                if fits && is_random(word) && !is_public(bytes, part.start, word) {
+                    found.push(span(part, "random string"));
+                }
+            }
         }
         start = at + 1;
     }
 }
 
-/// Whether a word names a mail, is a mangled symbol, or a public key of ssh (Base64 of its length and kind): as random as a key, and
-/// public.
-fn is_public(word: &[u8], after: Option<&u8>) -> bool {
-    let public = [
-        &b"_Z"[..],
-        b"AAAAC3NzaC1",
-        b"AAAAB3NzaC1",
-        b"AAAAE2VjZHNh",
-        b"AAAAG",
-    ];
-    after == Some(&b'@') || public.iter().any(|start| word.starts_with(start))
+/// The parts of a word that are judged each for itself: all of it, or the segments of a link or of a path.
+fn parts(bytes: &[u8], start: usize, end: usize) -> Vec<Range<usize>> {
+    let link = back(bytes, start, FAR, |byte| {
+        !is_blank(byte) && !is_break(byte) && !b"\"'`<>()".contains(&byte)
+    });
+    let address = &bytes[link..start];
+    let scheme = address.windows(3).position(|window| window == b"://");
+    let word = &bytes[start..end];
+    let is_path = || {
+        let words = word.split(|byte| *byte == b'/').filter(|part| {
+            part.len() >= 2
+                && part
+                    .iter()
+                    .all(|byte| byte.is_ascii_lowercase() || b"-_".contains(byte))
+        });
+        word.contains(&b'/') && (word[0] == b'/' || words.count() >= 2)
+    };
+    if scheme.is_none() && !is_path() {
+        return std::iter::once(start..end).collect();
+    }
+    let is_query = address.contains(&b'?') || address.contains(&b'#');
+    if scheme.is_some_and(|scheme| is_of_documents(&address[scheme + 3..], word)) && !is_query {
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    let mut from = start;
+    for at in start..=end {
+        if at == end || bytes[at] == b'/' || bytes[at] == b'=' && at + 2 < end {
+            all.push(from..at);
+            from = at + 1;
+        }
+    }
+    all
 }
 
-fn is_random(before: &[u8], word: &[u8]) -> bool {
-    let digest = [
-        &b"sha1-"[..],
-        b"sha224-",
-        b"sha256-",
-        b"sha384-",
-        b"sha512-",
-        b"md5-",
-        b"blake3-",
+/// Hosts whose links name documents, people and posts.
+const DOCUMENTS: [&str; 24] = [
+    "airtable.com",
+    "atlassian.net",
+    "bitbucket.org",
+    "canva.com",
+    "docs.google.com",
+    "drive.google.com",
+    "dropbox.com",
+    "excalidraw.com",
+    "figma.com",
+    "forms.gle",
+    "github.com",
+    "gitlab.com",
+    "linear.app",
+    "loom.com",
+    "lore.kernel.org",
+    "lucid.app",
+    "miro.com",
+    "notion.site",
+    "notion.so",
+    "sharepoint.com",
+    "slack.com",
+    "trello.com",
+    "youtube.com",
+    "zoom.us",
+];
+
+fn is_of_documents(host: &[u8], word: &[u8]) -> bool {
+    let mut all = host.to_ascii_lowercase();
+    all.extend(
+        word.iter()
+            .take_while(|byte| **byte != b'/')
+            .map(u8::to_ascii_lowercase),
+    );
+    let end = all
+        .iter()
+        .position(|byte| b"/:?".contains(byte))
+        .unwrap_or(all.len());
+    DOCUMENTS.iter().any(|name| {
+        let host = all[..end].strip_suffix(name.as_bytes());
+        host.is_some_and(|before| before.is_empty() || before.ends_with(b"."))
+    })
+}
+
+/// Whether a word is as random as a key, and public: a mangled symbol, an id, a digest that says so.
+fn is_public(bytes: &[u8], start: usize, word: &[u8]) -> bool {
+    #[rustfmt::skip]
+    let known = [
+        &b"_Z"[..], b"AAAAC3NzaC1", b"AAAAB3NzaC1", b"AAAAE2VjZHNh", b"AAAAG", b"sha1-", b"sha224-", b"sha256-", b"sha384-", b"sha512-", b"md5-",
+        b"blake3-", b"R_kgDO", b"MDEwO", b"MDQ6", b"MDExO", b"MDEyO", b"pk_live_", b"pk_test_", b"phc_",
     ];
+    let node = word.len() > 8
+        && word
+            .iter()
+            .take(8)
+            .collect::<Vec<_>>()
+            .windows(4)
+            .any(|window| window == [&b'k', &b'w', &b'D', &b'O']);
+    let cid = word.len() == 46 && word.starts_with(b"Qm");
     let announced = [
         &b"sha1:"[..],
         b"sha256:",
@@ -61,12 +140,76 @@ fn is_random(before: &[u8], word: &[u8]) -> bool {
         b"h1:",
         b"base64,",
     ];
-    let before = &before[before.len().saturating_sub(8)..].to_ascii_lowercase();
-    if digest.iter().any(|start| word.starts_with(start))
+    let before = bytes[start.saturating_sub(8)..start].to_ascii_lowercase();
+    let plain = decoded(word, LONGEST_RANDOM).is_some_and(|text| {
+        text.iter()
+            .all(|byte| (0x20..0x7f).contains(byte) || is_break(*byte))
+            && !text.contains(&b':')
+    });
+    known.iter().any(|start| word.starts_with(start))
+        || node
+        || cid
+        || is_id(word)
         || announced.iter().any(|end| before.ends_with(end))
-    {
+        || plain
+        || is_named_public(bytes, start)
+}
+
+/// `price_1MoBy5…`: a short word that is no word for a secret, and an id.
+fn is_id(word: &[u8]) -> bool {
+    let Some(sign) = word.iter().position(|byte| *byte == b'_') else {
+        return false;
+    };
+    let (prefix, rest) = (&word[..sign], &word[sign + 1..]);
+    let secret = [
+        "key", "tok", "sec", "pat", "auth", "sk", "rk", "pw", "api", "pass", "live", "test",
+        "priv", "cred",
+    ];
+    let prefix = String::from_utf8_lossy(prefix);
+    let plain =
+        (2..=8).contains(&prefix.len()) && prefix.bytes().all(|byte| byte.is_ascii_lowercase());
+    plain
+        && rest.len() <= 30
+        && rest.iter().all(u8::is_ascii_alphanumeric)
+        && !secret.iter().any(|part| prefix.contains(part))
+}
+
+/// Whether the name before a value says that it is public: `contentHash: "…"`, `etag=…`.
+fn is_named_public(bytes: &[u8], start: usize) -> bool {
+    let sign = back(bytes, start, 6, |byte| b"\"':= \\".contains(&byte));
+    if sign == start || !bytes[sign..start].iter().any(|byte| b":=".contains(byte)) {
         return false;
     }
+    let from = back(bytes, sign, 32, |byte| {
+        byte.is_ascii_alphanumeric() || b"_-".contains(&byte)
+    });
+    let name = String::from_utf8_lossy(&bytes[from..sign]).to_ascii_lowercase();
+    [
+        "hash",
+        "digest",
+        "checksum",
+        "integrity",
+        "fingerprint",
+        "etag",
+        "sha1",
+        "sha256",
+        "sha384",
+        "sha512",
+        "md5",
+        "commit",
+        "public",
+        "pubkey",
+        "cert",
+        "cursor",
+        "message-id",
+        "nonce",
+    ]
+    .iter()
+    .any(|part| name.contains(part))
+}
+
+/// Whether only a generator writes this.
+fn is_random(word: &[u8]) -> bool {
     // Of a path each part is judged; of Base64, which has a slash now and then, the longest part is long enough.
     let part = word
         .split(|byte| *byte == b'/')
