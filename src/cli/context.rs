@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -255,12 +256,34 @@ pub(super) fn told(text: &str) -> String {
 
 /// The clock. `SCORE_CONTEXT_NOW` (RFC 3339) stands in for it, so that a test can say when something happened.
 pub(super) fn clock() -> anyhow::Result<Time> {
-    match std::env::var("SCORE_CONTEXT_NOW") {
+    let time = match std::env::var("SCORE_CONTEXT_NOW") {
         Ok(text) => text
             .parse()
-            .with_context(|| format!("SCORE_CONTEXT_NOW: '{text}'")),
-        Err(_) => Ok(Time(jiff::Timestamp::now().as_second())),
+            .with_context(|| format!("SCORE_CONTEXT_NOW: '{text}'"))?,
+        Err(_) => since_1970(SystemTime::now()),
+    };
+    plausible(time)
+}
+
+/// The seconds of a clock, whatever it says: one that leads beyond the end of all numbers says the last one.
+fn since_1970(clock: SystemTime) -> Time {
+    let seconds = |span: Duration| i64::try_from(span.as_secs()).unwrap_or(i64::MAX);
+    Time(match clock.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => seconds(after),
+        Err(before) => -seconds(before.duration()).max(1),
+    })
+}
+
+/// Days are told apart by their names, and no clock that runs shows a time before that of clocks.
+fn plausible(time: Time) -> anyhow::Result<Time> {
+    let hint = "hint: set the clock of this machine (nothing was written or deleted)";
+    if time < Time(0) {
+        bail!("the clock is before 1970 ({time})\n{hint}");
     }
+    if time > Time::LAST {
+        bail!("the clock is beyond the year 9999\n{hint}");
+    }
+    Ok(time)
 }
 
 /// A progress bar that goes away when dropped.
@@ -277,5 +300,29 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_clock_is_a_panic() {
+        let at = |seconds: u64| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
+        let last = u64::try_from(Time::LAST.0).expect("after 1970");
+        for (seconds, is_right) in [
+            (0, true),
+            (last, true),
+            (last + 1, false),
+            (253_402_300_800, false),
+            (i64::MAX as u64 - 1, false),
+        ] {
+            let time = at(seconds).map(|clock| plausible(since_1970(clock)));
+            assert_eq!(time.is_some_and(|time| time.is_ok()), is_right, "{seconds}");
+        }
+        let before = SystemTime::UNIX_EPOCH - Duration::from_millis(1);
+        let error = plausible(since_1970(before)).expect_err("before 1970");
+        assert!(error.to_string().contains("before 1970"));
     }
 }

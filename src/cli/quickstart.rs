@@ -152,7 +152,7 @@ fn about_newest(repo: &Repo, head: CommitId) -> anyhow::Result<Query> {
 fn farewell(repo: &Repo) -> String {
     let cache = repo.cache_dir();
     format!(
-        "\nStored: records under refs/score-local/records, look-ups under refs/score-local/attention, a cache in {0}.\nBranches, index and work tree are as they were; nothing of this is pushed by an ordinary push.\n\nNext:\n  git score-context record \"use X, not Y\" --node src --reason \"…\"\n  git score-context query \"what you are about to do\" --node src\n  git score-context hook install\n\nTo remove everything:\n  git score-context hook uninstall\n  git update-ref -d refs/score-local/records\n  git update-ref -d refs/score-local/attention\n  rm -r '{0}'\n  git gc --prune=now\n",
+        "\nStored: records under refs/score-local/records, look-ups under refs/score-local/attention, a cache in {0}.\nBranches, index and work tree are as they were; nothing of this is pushed by an ordinary push.\n\nNext:\n  git score-context record \"use X, not Y\" --node src --reason \"…\"\n  git score-context query \"what you are about to do\" --node src\n  git score-context hook install\n\nTo remove everything:\n  git score-context hook uninstall\n  git update-ref -d refs/score-local/records\n  git update-ref -d refs/score-local/attention\n  git update-ref -d refs/score-local/undo\n  rm -r '{0}'\n  git gc --prune=now\n",
         cache.display()
     )
 }

@@ -11,7 +11,7 @@ use crate::query::{POLICY_PATH, QueryError, policy_of, set_days};
 use crate::record::Kind;
 use crate::render::visible;
 use crate::repo::{Folder, Repo, Sort};
-use crate::store::{Corpus, NOTES, Store, Visible};
+use crate::store::{Corpus, NOTES, Store, Visible, Waiting};
 use crate::upkeep::{Over, Sizes, Weight, exposure, locks, over, sizes, stray};
 
 /// Show what is stored, what it weighs, what is set up and who could see it.
@@ -38,6 +38,8 @@ struct Seen {
     broken: usize,
     lookups: usize,
     stray: usize,
+    /// What upkeep has let go and can put back.
+    waiting: Vec<Waiting>,
     /// None where the policy or a number of days is none.
     over: Option<Over>,
     sizes: Sizes,
@@ -77,7 +79,8 @@ impl Seen {
             broken: corpus.broken.len(),
             lookups: store.lookups()?.len(),
             stray: stray(repo)?.len(),
-            over: match over(repo, &corpus, context.now()?) {
+            waiting: store.waiting()?,
+            over: match over(repo, context.now()?) {
                 Ok(over) => Some(over),
                 Err(error) => error.damage().map(|_| None)?,
             },
@@ -109,10 +112,14 @@ impl Seen {
             "over": self.over.map(|over| json!({
                 "retention_days": over.retention_days, "records": over.records,
                 "attention_days": over.attention_days, "lookups": over.lookups,
+                "doubted": over.is_doubted && over.records + over.lookups > 0,
             })),
+            "undo": self.waiting.iter().map(|waiting| json!({
+                "day": waiting.day, "records": waiting.records, "lookups": waiting.lookups.len(),
+            })).collect::<Vec<_>>(),
             "sizes": {
                 "records": weight(self.sizes.records), "lookups": weight(self.sizes.lookups),
-                "pinned": weight(self.sizes.pinned),
+                "pinned": weight(self.sizes.pinned), "undo": weight(self.sizes.undo),
             },
             "cache_bytes": self.cache, "left_over": self.left_over, "locks": self.locks, "hook": self.hook,
             "notes": self.notes, "hidden": self.hidden, "exposure": self.exposure,
@@ -173,6 +180,20 @@ impl Seen {
             );
         }
         line("retention", self.retention());
+        for waiting in &self.waiting {
+            line(
+                "undo",
+                format!(
+                    "{} records and {} look-ups, let go on {} (see 'git score-context prune --undo')",
+                    waiting.records,
+                    waiting.lookups.len(),
+                    waiting.day
+                ),
+            );
+        }
+        if self.sizes.undo != Weight::default() {
+            line("", in_words(self.sizes.undo, 0, ""));
+        }
         let left = match self.left_over {
             0 => String::new(),
             count => format!(", {count} left-over temporary files (see 'git score-context prune')"),
@@ -211,8 +232,13 @@ impl Seen {
         match over.records + over.lookups {
             0 => days,
             _ => format!(
-                "{days}; over it: {} records, {} look-ups (see 'git score-context prune')",
-                over.records, over.lookups
+                "{days}; over it: {} records, {} look-ups (see 'git score-context prune'){}",
+                over.records,
+                over.lookups,
+                match over.is_doubted {
+                    true => ", by a clock that no two writes have seen yet: they stay until then",
+                    false => "",
+                }
             ),
         }
     }

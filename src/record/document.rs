@@ -28,7 +28,12 @@ pub const MAX_LABEL: usize = 200;
 pub struct Time(pub i64);
 
 impl Time {
-    /// The day in UTC, `2026-11-30`.
+    /// The first moment that has a name with a year of four digits, 0000-01-01T00:00:00Z.
+    pub const FIRST: Self = Self(-62_167_219_200);
+    /// The last one, 9999-12-30T22:00:00Z: in every time zone it is still the year 9999.
+    pub const LAST: Self = Self(253_402_207_200);
+
+    /// The day in UTC, `2026-11-30`; of a moment without such a name the first or the last day.
     pub fn day(self) -> String {
         self.to_string()[..10].to_owned()
     }
@@ -37,20 +42,36 @@ impl Time {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_second(self.0) {
+            // Only a commit with a senseless date is beyond: Git stores any number.
+            _ if *self < Self::FIRST => f.write_str("0000-01-01T00:00:00Z"),
             Ok(time) => write!(f, "{}", time.strftime("%Y-%m-%dT%H:%M:%SZ")),
-            // Only a commit with a senseless date gets here: Git stores any number.
-            Err(_) if self.0 < 0 => f.write_str("0000-01-01T00:00:00Z"),
             Err(_) => f.write_str("9999-12-30T00:00:00Z"),
         }
     }
 }
 
-impl FromStr for Time {
-    type Err = jiff::Error;
+/// Why a text is no time.
+#[derive(Debug, thiserror::Error)]
+pub enum TimeError {
+    /// It is not written as one.
+    #[error(transparent)]
+    Form(#[from] jiff::Error),
+    /// Its year has no name of four digits, and days are told apart by their names.
+    #[error("its year is none from 0000 to 9999 (9999-12-30T22:00:00Z is the last moment)")]
+    Range,
+}
 
-    fn from_str(text: &str) -> Result<Self, jiff::Error> {
-        text.parse::<jiff::Timestamp>()
-            .map(|time| Self(time.as_second()))
+impl FromStr for Time {
+    type Err = TimeError;
+
+    fn from_str(text: &str) -> Result<Self, TimeError> {
+        let year = text.strip_prefix(['+', '-']).unwrap_or(text);
+        let digits = year.bytes().take_while(u8::is_ascii_digit).count();
+        match text.parse::<jiff::Timestamp>() {
+            Ok(time) if time.as_second() >= Self::FIRST.0 => Ok(Self(time.as_second())),
+            Err(error) if digits < 5 && !year.starts_with("9999-12-3") => Err(error.into()),
+            Ok(_) | Err(_) => Err(TimeError::Range),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ mod tombstone;
 
 pub use document::{
     Anchor, Invalid, Kind, Line, MAX_LABEL, MAX_NODE, MAX_NODES, MAX_REASONS, MAX_TEXT, Outcome,
-    Reasoning, Record, Session, Source, Task, Time, Verdict,
+    Reasoning, Record, Session, Source, Task, Time, TimeError, Verdict,
 };
 pub use result::{
     Attention, AttentionType, Factors, Ground, Inputs, Item, Reason, Rejected, Selection, State,

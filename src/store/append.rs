@@ -82,7 +82,7 @@ impl Store<'_> {
         if puts.is_empty() {
             return Ok(Vec::new());
         }
-        let day = now.day();
+        let day = self.day_of(now);
         let receipts = transaction::edit(self.repo, RECORDS, self.patience, |root, written| {
             self.edit_in(root, puts, &day, written)
         })?;

@@ -7,8 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::base::{ATTENTION, RECORDS};
-use super::notes::NOTES;
+use super::undo::PRIVATE;
 use crate::id::{ObjectId, TreeId};
 use crate::repo::{Access, Kind, Mode, Object, Repo, RepoError};
 
@@ -78,7 +77,7 @@ pub(super) fn mend(repo: &Repo) -> Result<bool, RepoError> {
     let is_mended = !repo.mend_packs().is_empty();
     // What another process has written or packed since this one began is there.
     let fresh = repo.reopen()?;
-    let roots = [RECORDS, ATTENTION, NOTES].map(|reference| fresh.reference(reference));
+    let roots = PRIVATE.map(|reference| fresh.reference(reference));
     // One that holds no name is for whoever repairs it.
     let roots = roots
         .into_iter()

@@ -84,7 +84,7 @@ impl Store<'_> {
         now: Time,
     ) -> Result<RecordId, StoreError> {
         let id = attention.inputs.id();
-        let (day, name) = (now.day(), id.to_string());
+        let (day, name) = (self.day_of(now), id.to_string());
         let bytes = attention.encode();
         let corpus = attention.inputs.corpus;
         let head = self.repo.head()?.commit;

@@ -7,6 +7,7 @@
 
 mod append;
 mod base;
+mod clock;
 mod corpus;
 mod erase;
 mod find;
@@ -29,11 +30,13 @@ mod reunion;
 mod section;
 mod sweep;
 mod transaction;
+mod undo;
 pub mod view;
 mod wait;
 
 pub use append::{Put, Receipt};
 pub use base::{ATTENTION, RECORDS, Store, StoreError};
+pub use clock::Clock;
 pub use corpus::{Broken, Corpus, Visible};
 pub use erase::{Erasure, OddLine, line_is_of};
 pub use last::{Event, Outcome};
@@ -42,3 +45,4 @@ pub use lookup::{Lookup, Pins, Stored};
 pub use notes::{NOTES, Noted};
 pub use repair::Depth;
 pub use sweep::{Decide, Fate, Swept};
+pub use undo::{FirstKept, PRIVATE, UNDO, Undone, Waiting};

@@ -11,6 +11,7 @@ use super::layout::{Place, is_day};
 use super::lookup::{self, Stored};
 use super::notes::NOTES;
 use super::transaction;
+use super::undo::{PRIVATE, UNDO};
 use crate::id::{BlobId, CommitId, ObjectId, RecordId, TreeId};
 use crate::record::Attention;
 use crate::repo::{Entry, Kind, Mode, Object, Repo, RepoError};
@@ -31,7 +32,7 @@ impl Store<'_> {
     /// When the repository cannot be read for another reason than damage, or cannot be written.
     pub fn repair(&self, depth: Depth) -> Result<Vec<String>, StoreError> {
         let mut told = Vec::new();
-        for lock in self.repo.break_locks(&[RECORDS, ATTENTION, NOTES]) {
+        for lock in self.repo.break_locks(&PRIVATE) {
             let lock = lock.display();
             told.push(format!(
                 "removed {lock}, the lock of a writer that was killed"
@@ -48,7 +49,7 @@ impl Store<'_> {
             repo: &repo,
             ..*self
         };
-        for reference in [RECORDS, ATTENTION] {
+        for reference in [RECORDS, ATTENTION, UNDO] {
             told.extend(store.repair_reference(reference)?);
         }
         told.extend(store.repair_notes()?);

@@ -7,7 +7,9 @@ use super::base::{ATTENTION, Store, StoreError};
 use super::erase::{Eraser, Erasure};
 use super::lookup::{self, Stored};
 use super::transaction;
+use super::undo::{OF_LOOKUPS, OF_RECORDS, UNDO};
 use crate::id::{ObjectId, RecordId, TreeId};
+use crate::record::Time;
 use crate::repo::{Entry, Kind, Mode, Object, Repo, RepoError};
 
 /// What becomes of a look-up.
@@ -39,11 +41,20 @@ pub struct Swept {
 pub type Decide<'d> = dyn FnMut(&Stored, bool) -> Result<Fate, RepoError> + 'd;
 
 impl Store<'_> {
-    /// Drops whole days of look-ups, those before `day` (`2026-11-30`), without looking at any; says how many look-ups went.
+    /// Drops whole days of look-ups, those before `day` (`2026-11-30`), without looking at any; says how many look-ups went. `keep`:
+    /// the clock, where they are to be kept for an undo. A day that changes meanwhile stays for the next pass.
     ///
     /// # Errors
-    /// When the store cannot be read or written. Then nothing was written.
-    pub fn drop_lookups_before(&self, day: &str) -> Result<usize, StoreError> {
+    /// When the store cannot be read or written. Then nothing went.
+    pub fn drop_lookups_before(&self, day: &str, keep: Option<Time>) -> Result<usize, StoreError> {
+        let Some(root) = self.tree_behind(ATTENTION)? else {
+            return Ok(0);
+        };
+        let mut over = self.repo.tree(root)?;
+        over.retain(|entry| is_older(entry, day));
+        if let Some(now) = keep {
+            self.keep_lookups(&over, now)?;
+        }
         transaction::edit(self.repo, ATTENTION, self.patience, |root, written| {
             let Some(root) = root else {
                 return Ok((None, 0));
@@ -51,7 +62,7 @@ impl Store<'_> {
             let mut entries = self.repo.tree(root)?;
             let mut gone = Vec::new();
             entries.retain(|entry| {
-                let is_over = is_older(entry, day);
+                let is_over = over.contains(entry);
                 if is_over {
                     gone.push(TreeId(entry.id));
                 }
@@ -119,12 +130,30 @@ impl Store<'_> {
         Ok(lookup::corpus_of(self.repo, stored)?)
     }
 
-    /// Takes records out of every pinned corpus, and of the look-ups what `decide` says.
+    /// Takes records out of every pinned corpus, and of the look-ups what `decide` says; also of those that upkeep has let go and that
+    /// can still be put back.
     ///
     /// # Errors
-    /// When the store cannot be read or written. Then nothing was written.
+    /// When the store cannot be read or written. Then nothing was written, or what was done stays done.
     pub fn sweep(&self, erasure: &Erasure, decide: &mut Decide<'_>) -> Result<Swept, StoreError> {
-        transaction::edit(self.repo, ATTENTION, self.patience, |root, written| {
+        let mut swept = self.sweep_at(ATTENTION, erasure, &mut |sweep, root, written| {
+            sweep.days(root, decide, written)
+        })?;
+        let waiting = self.sweep_at(UNDO, erasure, &mut |sweep, root, written| {
+            sweep.passes(root, decide, written)
+        })?;
+        swept.dropped.extend(waiting.dropped);
+        swept.changed.extend(waiting.changed);
+        Ok(swept)
+    }
+
+    fn sweep_at(
+        &self,
+        reference: &'static str,
+        erasure: &Erasure,
+        part: &mut dyn FnMut(&mut Sweep<'_>, TreeId, &mut Vec<Object>) -> Result<TreeId, RepoError>,
+    ) -> Result<Swept, StoreError> {
+        transaction::edit(self.repo, reference, self.patience, |root, written| {
             let mut sweep = Sweep {
                 repo: self.repo,
                 eraser: Eraser::new(self.repo, erasure),
@@ -133,15 +162,8 @@ impl Store<'_> {
             let Some(root) = root else {
                 return Ok((None, sweep.swept));
             };
-            let mut days = self.repo.tree(root)?;
-            for day in &mut days {
-                sweep.day(day, decide, written)?;
-            }
-            if sweep.swept == Swept::default() {
-                return Ok((None, sweep.swept));
-            }
-            let new = tree(self.repo, &mut days, written)?;
-            Ok((Some(new), sweep.swept))
+            let new = part(&mut sweep, root, written)?;
+            Ok(((new != root).then_some(new), sweep.swept))
         })
     }
 }
@@ -177,6 +199,54 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
+    /// All days of look-ups.
+    fn days(
+        &mut self,
+        root: TreeId,
+        decide: &mut Decide<'_>,
+        written: &mut Vec<Object>,
+    ) -> Result<TreeId, RepoError> {
+        let before = self.swept.clone();
+        let mut days = self.repo.tree(root)?;
+        for day in &mut days {
+            self.day(day, decide, written)?;
+        }
+        match self.swept == before {
+            true => Ok(root),
+            false => tree(self.repo, &mut days, written),
+        }
+    }
+
+    /// What passes of upkeep have let go. A corpus among it that cannot be read may hold what is to go, and goes.
+    fn passes(
+        &mut self,
+        root: TreeId,
+        decide: &mut Decide<'_>,
+        written: &mut Vec<Object>,
+    ) -> Result<TreeId, RepoError> {
+        let mut passes = self.repo.tree(root)?;
+        for pass in &mut passes {
+            if pass.mode != Mode::Directory {
+                continue;
+            }
+            let mut parts = self.repo.tree(TreeId(pass.id))?;
+            for part in &mut parts {
+                let rest = match part.path.as_str() {
+                    OF_RECORDS => self.eraser.corpus(TreeId(part.id), written),
+                    OF_LOOKUPS => self.days(TreeId(part.id), decide, written),
+                    _ => continue,
+                };
+                part.id = match rest {
+                    Ok(rest) => rest.0,
+                    Err(RepoError::Missing { .. }) => self.repo.empty_tree().0,
+                    Err(error) => return Err(error),
+                };
+            }
+            pass.id = tree(self.repo, &mut parts, written)?.0;
+        }
+        tree(self.repo, &mut passes, written)
+    }
+
     fn day(
         &mut self,
         day: &mut Entry,

@@ -13,6 +13,7 @@ use super::join::join;
 use super::journal;
 use super::last::{Event, Last, Outcome};
 use super::notes::NOTES;
+use super::undo::UNDO;
 use super::wait::Wait;
 use crate::id::{ObjectId, TreeId};
 use crate::repo::{FileError, KeptPack, Object, Repo, RepoError, Swap};
@@ -162,8 +163,8 @@ fn take_back(
     let mut written = Vec::new();
     let is_there = |id: ObjectId| repo.tree(TreeId(id)).is_ok();
     let (joined, outcome) = match theirs {
-        // Notes are derived; whatever is missing in them is made again.
-        _ if reference == NOTES => (theirs, None),
+        // Notes are derived, and what has expired is kept for an undo alone.
+        _ if reference == NOTES || reference == UNDO => (theirs, None),
         None => (None, Some(Outcome::Deleted)),
         Some(theirs) if !is_there(theirs) && is_there(ours) => {
             (Some(ours), Some(Outcome::Restored))

@@ -10,7 +10,7 @@ use super::stray::stray;
 use crate::id::{RecordId, TreeId};
 use crate::record::Visibility;
 use crate::repo::{Repo, RepoError};
-use crate::store::{ATTENTION, NOTES, RECORDS, Store, StoreError};
+use crate::store::{ATTENTION, NOTES, PRIVATE, RECORDS, Store, StoreError, UNDO};
 
 /// What a check found.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ pub struct Findings {
 /// When the repository itself cannot be read, or the machine would not read a part of it: then nothing is said of damage.
 pub fn check(repo: &Repo, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Findings, RepoError> {
     let mut findings = Findings::default();
-    for name in [RECORDS, ATTENTION] {
+    for name in [RECORDS, ATTENTION, UNDO] {
         match repo.reference(name) {
             // A reference that leads nowhere is named where it is read.
             Ok(_) => {}
@@ -42,6 +42,7 @@ pub fn check(repo: &Repo, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Fi
     let forgotten = check_records(repo, &foreign, &mut findings)?;
     let pinned = check_lookups(repo, &mut findings, progress)?;
     check_forgotten(repo, &forgotten, pinned, &mut findings)?;
+    check_waiting(repo, &mut findings)?;
     check_stray(repo, &mut findings)?;
     findings.warnings.extend(exposure(repo)?);
     findings.warnings.extend(locks(repo));
@@ -61,9 +62,8 @@ pub fn check(repo: &Repo, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Fi
 /// # Errors
 /// When the references cannot be read.
 pub fn exposure(repo: &Repo) -> Result<Vec<String>, RepoError> {
-    let private = [RECORDS, ATTENTION, NOTES];
     let mut warnings = Vec::new();
-    for spec in repo.mirrors(&private) {
+    for spec in repo.mirrors(&PRIVATE) {
         let (key, text) = (spec.key, spec.text);
         warnings.push(match spec.fetches {
             false => format!(
@@ -74,7 +74,7 @@ pub fn exposure(repo: &Repo) -> Result<Vec<String>, RepoError> {
             ),
         });
     }
-    for name in repo.copies_of(&private)? {
+    for name in repo.copies_of(&PRIVATE)? {
         warnings.push(match name.strip_prefix("refs/remotes/") {
             Some(rest) => {
                 let remote = rest.split('/').next().unwrap_or_default();
@@ -116,10 +116,42 @@ fn check_forgotten(
         Ok(corpus) => drop(corpora.insert(corpus)),
         Err(error) => drop(error.damage()?),
     }
+    match store.waiting_corpora() {
+        Ok(waiting) => corpora.extend(waiting),
+        Err(error) => drop(error.damage()?),
+    }
     for id in store.held(&corpora, forgotten)? {
         findings.warnings.push(format!(
             "record {id} was forgotten, and its text is still here; 'git score-context forget {}' finishes that",
             id.short()
+        ));
+    }
+    Ok(())
+}
+
+/// What upkeep has let go can be put back.
+fn check_waiting(repo: &Repo, findings: &mut Findings) -> Result<(), RepoError> {
+    let store = Store::new(repo);
+    let check = || -> Result<(), StoreError> {
+        let mut sound = BTreeSet::new();
+        for waiting in store.waiting()? {
+            let pins = waiting.lookups.iter().map(|stored| store.lookup(stored));
+            let pins: Result<Vec<_>, _> = pins.collect();
+            let pins = pins?
+                .into_iter()
+                .flat_map(|lookup| [lookup.pins.corpus, lookup.pins.code]);
+            for tree in waiting.corpus.into_iter().chain(pins) {
+                if sound.insert(tree) {
+                    repo.has_tree_complete(tree)?;
+                }
+            }
+        }
+        Ok(())
+    };
+    if let Err(error) = check() {
+        let error = error.damage()?;
+        findings.damage.push(format!(
+            "what upkeep has let go cannot be put back: {error}; 'git score-context prune --no-undo' drops it"
         ));
     }
     Ok(())

@@ -15,7 +15,7 @@ use super::sweeper::{Sweeper, asked};
 use crate::id::RecordId;
 use crate::record::{Gone, Record, Time, Tombstone};
 use crate::repo::{Repo, RepoError};
-use crate::store::{ATTENTION, Corpus, Erasure, NOTES, RECORDS, Store, StoreError, Swept};
+use crate::store::{Corpus, Erasure, PRIVATE, Store, StoreError, Swept};
 
 /// Fewest bytes of a text that is searched for everywhere afterwards: shorter ones stand in many places that have nothing to do with it.
 const TELLING: usize = 12;
@@ -183,7 +183,7 @@ pub fn forget(
 /// Empties the log of every reference of ours, also of those that this version does not know.
 fn empty_logs(repo: &Repo) -> Result<(), RepoError> {
     let logs = repo.common_dir().join("logs");
-    let mut names: BTreeSet<String> = [RECORDS, ATTENTION, NOTES].map(str::to_owned).into();
+    let mut names: BTreeSet<String> = PRIVATE.map(str::to_owned).into();
     for file in repo.plain_files() {
         let name = file.strip_prefix(&logs).ok().and_then(|name| name.to_str());
         names.extend(
@@ -250,7 +250,7 @@ fn stones(corpus: &Corpus, ids: &BTreeSet<RecordId>) -> Vec<Tombstone> {
     new.map(stone).collect()
 }
 
-/// The one record whose id begins so in the corpora that look-ups pin: one that has expired since; none where there is none, or several.
+/// The one record whose id begins so in the corpora that look-ups pin, or that upkeep has let go and can put back; none where there is none, or several.
 ///
 /// # Errors
 /// When the look-ups cannot be listed.
@@ -271,6 +271,11 @@ pub fn pinned(repo: &Repo, prefix: &str) -> Result<Option<RecordId>, StoreError>
         if let Some(corpus) = corpus {
             let ids = corpus.ids().filter(|id| id.to_string().starts_with(prefix));
             found.extend(ids);
+        }
+    }
+    for waiting in store.waiting_corpora().unwrap_or_default() {
+        if let Ok(corpus) = store.corpus(waiting) {
+            found.extend(corpus.ids().filter(|id| id.to_string().starts_with(prefix)));
         }
     }
     Ok(found.pop_first().filter(|_| found.is_empty()))

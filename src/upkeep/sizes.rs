@@ -29,6 +29,8 @@ pub struct Sizes {
     pub lookups: Weight,
     /// Corpora of the past that only look-ups hold.
     pub pinned: Weight,
+    /// What upkeep has let go and can put back, as far as nothing else holds it.
+    pub undo: Weight,
 }
 
 /// Weighs everything.
@@ -52,6 +54,21 @@ pub fn sizes(repo: &Repo) -> Result<Sizes, StoreError> {
             if let Err(error) = scale.tree(corpus, &mut sizes.pinned) {
                 error.damage()?;
             }
+        }
+    }
+    // Where it is damaged, `fsck` says so.
+    for waiting in store.waiting().unwrap_or_default() {
+        for stored in &waiting.lookups {
+            for (id, mode) in store.own_objects(stored)? {
+                scale.object(id, mode, &mut sizes.undo)?;
+            }
+        }
+        let mut corpora: BTreeSet<TreeId> = waiting.corpus.into_iter().collect();
+        for stored in &waiting.lookups {
+            corpora.extend(store.pinned_corpus(stored)?);
+        }
+        for corpus in corpora {
+            drop(scale.tree(corpus, &mut sizes.undo));
         }
     }
     Ok(sizes)

@@ -7,14 +7,17 @@ use crate::id::RecordId;
 use crate::repo::Repo;
 use crate::store::{Store, StoreError};
 
-/// The look-ups whose code tree no reachable commit has, in the order of the store. Those that are damaged are left out.
+/// The look-ups whose code tree no reachable commit has, in the order of the store, then of those that upkeep has let go and can put back.
+/// Those that are damaged are left out.
 ///
 /// # Errors
 /// When references, commits or look-ups cannot be read.
 pub fn stray(repo: &Repo) -> Result<Vec<RecordId>, StoreError> {
     let store = Store::new(repo);
     let mut asked = Vec::new();
-    for stored in store.lookups()? {
+    let waiting = store.waiting()?.into_iter();
+    let waiting = waiting.flat_map(|waiting| waiting.lookups);
+    for stored in store.lookups()?.into_iter().chain(waiting) {
         match store.lookup(&stored) {
             Ok(lookup) => {
                 let inputs = lookup.attention.inputs;

@@ -7,6 +7,7 @@ mod cases;
 mod catch_up;
 mod choice;
 mod clean_ups;
+mod clock;
 mod documents;
 mod errors;
 mod eval;

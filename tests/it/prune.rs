@@ -80,7 +80,9 @@ fn what_replaced_a_record_outlives_retention() {
     sandbox.step(95 * DAY);
     sandbox.commit(&[("b", "2")], "two\n\nDecision: sessions live in memory\n");
     sandbox.run(&["ingest"]);
-    sandbox.run(&["prune"]);
+    // One look at a clock lets nothing go, and what goes could be put back for a week.
+    sandbox.step(DAY);
+    sandbox.run(&["prune", "--no-undo"]);
     sandbox.collect_garbage();
     let said = sandbox.stored_lines();
     assert!(
@@ -138,7 +140,8 @@ fn a_verdict_outlives_retention() {
     let fresh = look_up(&sandbox, "sessions in cookies")["items"][0].clone();
     assert_eq!(fresh["factors"]["bonus"], -0.2);
     sandbox.step(45 * DAY);
-    assert_eq!(counts(&sandbox.json(&["prune"])), (1, 0));
+    let pruned = sandbox.json(&["prune", "--force", "--no-undo"]);
+    assert_eq!(counts(&pruned), (1, 0));
     sandbox.collect_garbage();
     assert!(
         !sandbox
@@ -172,12 +175,12 @@ fn the_days_in_force_are_the_users_else_the_larger() {
     let policy = "version = 1\n[privacy]\nretention_days = 200\nattention_days = 10\n";
     sandbox.commit(&[("score-context/policy.toml", policy)], "longer");
     assert_eq!(
-        counts(&sandbox.json(&["prune"])),
+        counts(&sandbox.json(&["prune", "--force"])),
         (0, 1),
         "a file makes nothing shorter than 90"
     );
     sandbox.git(&["config", "score-context.retentionDays", "94"]);
-    assert_eq!(counts(&sandbox.json(&["prune"])), (1, 0));
+    assert_eq!(counts(&sandbox.json(&["prune", "--force"])), (1, 0));
     sandbox.git(&["config", "score-context.retentionDays", "never"]);
     assert!(sandbox.exits(128, &["prune"]).err.contains("retentionDays"));
     sandbox.exits(2, &["prune", "--older-than", "-1"]);
@@ -317,8 +320,17 @@ fn once_a_day_it_happens_by_itself_and_never_in_a_hook() {
         "2\n",
         "a commit pays for itself only"
     );
+    // The first write that sees the day only says so; the next one, a day later, lets go.
+    sandbox.run(&["outcome", "nothing", "--verdict", "pass"]);
+    assert_eq!(sandbox.run(&["log", "--count"]).out, "2\n");
+    sandbox.step(DAY);
     let said = sandbox.run(&["record", "new words", "--node", "src"]);
-    assert_eq!(said.out.lines().count(), 1, "it says nothing");
+    assert_eq!(
+        said.out.lines().count(),
+        1,
+        "it says nothing on standard output"
+    );
+    assert_eq!(said.err.lines().count(), 1, "{}", said.err);
     assert_eq!(sandbox.run(&["log", "--count"]).out, "2\n");
     assert_eq!(sandbox.replays_in("r").len(), 0);
     let before = sandbox.git(&["rev-parse", RECORDS]);
@@ -360,8 +372,11 @@ fn what_has_expired_stands_nowhere_any_more() {
     ]);
     sandbox.run(&["fsck"]);
     sandbox.step(91 * DAY);
+    sandbox.run(&["ingest"]);
+    sandbox.step(DAY);
     // The day's upkeep comes first: this look-up does not pin what is over its time for another 90 days.
     look_up(&sandbox, "a lonely question");
+    sandbox.run(&["prune", "--no-undo"]);
     sandbox.collect_garbage();
     for word in ["quokka", "wombat"] {
         assert!(!objects_hold(&sandbox, word), "{word}");
@@ -378,7 +393,7 @@ fn what_has_expired_can_be_forgotten_where_a_look_up_pins_it() {
     sandbox.expect_replay(&asked, "removed");
     sandbox.git(&["config", "score-context.retentionDays", "1"]);
     sandbox.step(10 * DAY);
-    sandbox.run(&["prune"]);
+    sandbox.run(&["prune", "--force"]);
     sandbox.collect_garbage();
     assert!(objects_hold(&sandbox, "lonely"));
     sandbox.run(&["forget", &id[..12]]);

@@ -209,7 +209,7 @@ fn look_ups_survive_a_clean_up_and_cost_what_is_said() {
     assert_eq!(sandbox.replays_in("r").len() as u64, MANY + 1);
     // And a command drops them by age, with every chain whole.
     sandbox.step(100 * 86_400);
-    assert_eq!(sandbox.json(&["prune"])["lookups"], MANY + 1);
+    assert_eq!(sandbox.json(&["prune", "--force"])["lookups"], MANY + 1);
     assert_eq!(sandbox.replays_in("r").len(), 0);
 }
 
