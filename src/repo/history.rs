@@ -292,20 +292,22 @@ impl Repo {
     /// # Errors
     /// When a commit is missing or damaged.
     pub fn merge_base(&self, one: CommitId, two: CommitId) -> Result<Option<CommitId>, RepoError> {
-        let cache = self.git.commit_graph_if_enabled();
-        let found = cache.map_err(|error| error.to_string()).and_then(|cache| {
-            let mut graph = self.git.revision_graph(cache.as_ref());
-            let bases =
-                self.git
-                    .merge_bases_many_with_graph(theirs(one.0), &[theirs(two.0)], &mut graph);
-            bases.map_err(|error| error.to_string())
-        });
-        match found {
-            Ok(bases) => Ok(bases.first().map(|id| CommitId(own(id)))),
-            Err(cause) => Err(RepoError::Git {
-                doing: format!("looking for a common ancestor of {one} and {two}"),
-                cause,
-                transient: false,
+        let doing = format!("looking for a common ancestor of {one} and {two}");
+        let find = |git: &gix::Repository| {
+            let found = git.commit_graph_if_enabled().and_then(|cache| {
+                let mut graph = git.revision_graph(cache.as_ref());
+                git.merge_bases_many_with_graph(theirs(one.0), &[theirs(two.0)], &mut graph)
+            });
+            let bases = found.map_err(|error| RepoError::read(&*doing, &error))?;
+            Ok(bases.first().map(|id| CommitId(own(id))))
+        };
+        // The library takes a commit that it cannot open as the end of history, so it is asked twice.
+        let found = find(&self.git)?;
+        match found == find(&self.reopen()?.git)? {
+            true => Ok(found),
+            false => Err(RepoError::Machine {
+                doing,
+                cause: "not every commit can be read".into(),
             }),
         }
     }

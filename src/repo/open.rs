@@ -221,12 +221,32 @@ impl Repo {
             .canonicalize()
             .unwrap_or_else(|_| common_dir.to_owned());
         let prefix = prefix(dir, git.workdir(), &common_dir);
-        Ok(Self {
+        if git_dir.is_none() {
+            ensure_nearest(dir, &git)?;
+        }
+        Self {
             git,
             raw,
             indices: Indices::default(),
             common_dir,
             prefix,
+        }
+        .with_replacements()
+    }
+
+    /// The library passes over replaced objects that it cannot read, as if nobody had replaced them.
+    fn with_replacements(self) -> Result<Self, RepoError> {
+        let count = |git: &gix::Repository| git.objects.store_ref().replacements().count();
+        let known = count(&self.git);
+        if self.names("refs/replace/")?.len() == known {
+            return Ok(self);
+        }
+        // Or the configuration says that they do not count.
+        let again = self.reopen()?;
+        Ok(if count(&again.git) > known {
+            again
+        } else {
+            self
         })
     }
 
@@ -474,6 +494,27 @@ pub(super) fn own(id: &gix::oid) -> ObjectId {
 /// The library's form of our id.
 pub(super) fn theirs(id: ObjectId) -> gix::ObjectId {
     gix::ObjectId::from_bytes_or_panic(id.as_bytes())
+}
+
+/// Makes sure that no repository lies nearer than the one that was found: the library goes on upwards from one that it cannot read.
+fn ensure_nearest(dir: &Path, git: &gix::Repository) -> Result<(), RepoError> {
+    let canonical = |path: &Path| {
+        let found = path.canonicalize();
+        found.map_err(|error| RepoError::io(path, &error))
+    };
+    let top = canonical(git.workdir().unwrap_or(git.git_dir()))?;
+    let dir = canonical(dir)?;
+    let between = dir.ancestors().take_while(|above| **above != *top);
+    for above in between.filter(|above| above.starts_with(&top)) {
+        let nearer = above.join(".git");
+        if is_there(&nearer)? && gix::discover::is_git(&nearer).is_ok() {
+            return Err(RepoError::Machine {
+                doing: "looking for the repository".into(),
+                cause: format!("{} cannot be read", nearer.display()),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn open_error(dir: &Path, git_dir: Option<&Path>, error: &gix::Error) -> RepoError {
