@@ -117,15 +117,23 @@ pub(super) fn pinned_texts(
     store: &Store<'_>,
     ids: &BTreeSet<RecordId>,
 ) -> Result<BTreeSet<String>, StoreError> {
-    let (mut texts, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let mut corpora = BTreeSet::new();
     for stored in store.lookups()? {
-        let Ok(lookup) = store.lookup(&stored) else {
-            continue;
-        };
-        if seen.insert(lookup.pins.corpus)
-            && let Ok(corpus) = store.corpus(lookup.pins.corpus)
-        {
-            texts.extend(ids.iter().flat_map(|id| texts_of(&corpus, *id)));
+        match store.pinned_corpus(&stored) {
+            Ok(pinned) => corpora.extend(pinned),
+            Err(error) => drop(error.damage()?),
+        }
+    }
+    // What upkeep has let go can be put back.
+    match store.waiting_corpora() {
+        Ok(waiting) => corpora.extend(waiting),
+        Err(error) => drop(error.damage()?),
+    }
+    let mut texts = BTreeSet::new();
+    for id in corpora {
+        match store.corpus(id) {
+            Ok(corpus) => texts.extend(ids.iter().flat_map(|id| texts_of(&corpus, *id))),
+            Err(error) => drop(error.damage()?),
         }
     }
     Ok(texts)
