@@ -51,10 +51,10 @@ pub fn keep_graph(dir: &Folder, tree: TreeId, extractor: &str, graph: &Graph) ->
     keep(dir, &GRAPHS, tree, extractor, &[graph.bytes()])
 }
 
-/// A sound file of a sort that this extractor made, all of it in memory: the payload begins at `HEADER`.
-pub fn load(dir: &Folder, name: &str, sort: &Sort, extractor: &str) -> Option<Map> {
+/// A sound file of a sort that this extractor made: the payload begins at `HEADER`.
+pub fn open(dir: &Folder, name: &str, sort: &Sort, extractor: &str) -> Option<Map> {
     let tree = name.strip_prefix(sort.prefix)?.strip_suffix(ENDING)?;
-    sound(dir.load(name).ok()??, sort, tree, extractor)
+    sound(dir.map(name).ok()??, sort, tree, extractor)
 }
 
 /// The map itself, if it is what its header says.

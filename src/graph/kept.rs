@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use rkyv::util::AlignedVec;
+
 use crate::graph::cache::{self, FACTS, HEADER};
 use crate::graph::extract::REASONS;
 use crate::graph::facts::{Facts, Language};
@@ -32,7 +34,6 @@ const MAX_PARTS: usize = 4;
 /// A file of facts.
 pub struct Kept {
     name: String,
-    /// All of it in memory: facts are decoded where they lie, and must be what they were when they were checked.
     map: Map,
     /// Keys with the place of their bytes in the map, sorted.
     index: Vec<(Key, usize, usize)>,
@@ -49,7 +50,7 @@ impl Kept {
                 break;
             }
             if let Some(file) =
-                cache::load(dir, &name, &FACTS, extractor).and_then(|map| Self::over(name, map))
+                cache::open(dir, &name, &FACTS, extractor).and_then(|map| Self::over(name, map))
             {
                 missing.retain(|key| file.find(key).is_none());
                 found.push(file);
@@ -76,6 +77,16 @@ impl Kept {
             ));
         }
         Some(Self { name, map, index })
+    }
+
+    /// The facts of a key, with their bytes; none where it has none, or where the file was cut under us.
+    pub fn read(&self, key: &Key) -> Option<(Read, &[u8])> {
+        let bytes = self.find(key)?;
+        // A copy cannot change between being checked and being read.
+        let mut copy = AlignedVec::<ALIGN>::with_capacity(bytes.len());
+        copy.extend_from_slice(bytes);
+        let read = decode(&copy)?;
+        (!self.map.is_cut()).then_some((read, bytes))
     }
 
     /// The encoded facts of a key.
@@ -144,7 +155,13 @@ pub fn keep_new(
             .collect(),
         false => new.map(|(key, bytes)| (*key, bytes.as_ref())).collect(),
     };
-    if keep(dir, tree, extractor, &written) && !is_whole {
+    let is_kept = keep(dir, tree, extractor, &written);
+    if kept.iter().any(|file| !file.map.is_whole()) {
+        // What was copied from a file that was cut meanwhile is nothing.
+        drop(dir.remove(own));
+        return;
+    }
+    if is_kept && !is_whole {
         for file in kept {
             cache::touch(dir, &file.name, &own);
         }

@@ -382,8 +382,8 @@ fn read<'kept>(
 
 fn known<'kept>(kept: &'kept [Kept], key: &Key) -> Option<(Read, Cow<'kept, [u8]>)> {
     kept.iter().find_map(|file| {
-        let bytes = file.find(key)?;
-        Some((kept::decode(bytes)?, Cow::Borrowed(bytes)))
+        let (read, bytes) = file.read(key)?;
+        Some((read, Cow::Borrowed(bytes)))
     })
 }
 

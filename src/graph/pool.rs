@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rayon::prelude::*;
 
 use crate::graph::extract;
-use crate::graph::kept::{self, Kept, Key, Read};
+use crate::graph::kept::{Kept, Key, Read};
 use crate::graph::syntax::Parsers;
 use crate::id::BlobId;
 use crate::repo::{Repo, RepoError, Shared};
@@ -94,9 +94,9 @@ impl Pool {
         parsers: &mut Parsers,
         key: &Key,
     ) -> Result<Option<Read>, RepoError> {
-        let mut known = self.kept.iter().filter_map(|file| file.find(key));
-        match known.find_map(kept::decode) {
-            Some(read) => Ok(Some(read)),
+        let known = self.kept.iter().find_map(|file| file.read(key));
+        match known {
+            Some((read, _)) => Ok(Some(read)),
             None => read(repo, parsers, key),
         }
     }
