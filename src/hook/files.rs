@@ -63,7 +63,7 @@ pub enum HookError {
         /// The earlier hook.
         kept: PathBuf,
     },
-    /// The file system refused.
+    /// The file system refuses.
     #[error("cannot {verb} '{path}': {cause}")]
     Io {
         /// What was tried: `read`, `write`, `move` or `remove`.
@@ -115,6 +115,10 @@ pub(super) fn check_folder(dir: &Path, roots: &[&Path]) -> Result<(), HookError>
 /// permission, or somebody else's.
 pub(super) fn read(file: &Path) -> Result<Option<Vec<u8>>, HookError> {
     let (folder, name) = place(file);
+    let stands = folder.look(name)?;
+    if stands.is_some_and(|stands| stands.sort == Sort::Folder) {
+        return Err(cannot("read", file)(io::ErrorKind::IsADirectory.into()));
+    }
     match folder.read(name, MOST) {
         Ok(bytes) => Ok(bytes),
         Err(FileError::Refused { .. }) => Ok(None),
