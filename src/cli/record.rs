@@ -163,23 +163,23 @@ fn from_stdin(mut take: impl FnMut(usize, Spoken) -> anyhow::Result<()>) -> anyh
         if read == 0 {
             break;
         }
-        let too_large = |what: &str, most: u64| {
+        let too_large = |most: u64, what: &str| {
             usage(format!(
-                "line {number}: {what}; at most {most} are taken at once; nothing was written"
+                "line {number}: more than {most} {what}, the most that are taken at once; nothing was written"
             ))
         };
         if bytes > MOST_INPUT {
-            return Err(too_large("more bytes of input than that", MOST_INPUT));
+            return Err(too_large(MOST_INPUT, "bytes of input"));
         }
         if read > MOST_LINE {
-            return Err(too_large("a line of more bytes than that", MOST_LINE));
+            return Err(too_large(MOST_LINE, "bytes in one line"));
         }
         if line.trim_ascii().is_empty() {
             continue;
         }
         records += 1;
         if records > MOST_RECORDS {
-            return Err(too_large("more records than that", MOST_RECORDS));
+            return Err(too_large(MOST_RECORDS, "records"));
         }
         // An array would be read as the values of the keys, in order.
         if line.trim_ascii_start().first() != Some(&b'{') {

@@ -21,11 +21,12 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::render::inert_json;
 
-/// Longest line, in bytes, with which a request can still be answered by its id: a record with sixty of the longest reasons. As a tree of
-/// values a line takes up to eighty times as much memory.
-const MAX_LINE: usize = 1024 * 1024;
-/// Lines that are read ahead.
-const AHEAD: usize = 16;
+/// Longest line, in bytes, with which a request can still be answered by its id.
+const MAX_LINE: usize = 16 * 1024 * 1024;
+/// Lines that are read ahead: with the one being read and the one being taken apart three of the longest are held.
+const AHEAD: usize = 1;
+/// Most values of a line: as a tree each takes up to six hundred bytes, which a line of sixteen megabytes could have eight million of.
+const MOST_VALUES: usize = 100_000;
 /// Most messages of a batch.
 const MOST_BATCH: usize = 1000;
 /// While requests of so many bytes are being answered, no more are read.
@@ -187,6 +188,14 @@ impl Edge {
         if bytes.is_empty() {
             return;
         }
+        let count = values(bytes);
+        if count > MOST_VALUES {
+            let text = format!(
+                "a line has at most {MOST_VALUES} values; this one has {count} and was skipped"
+            );
+            self.refuse(None, ErrorData::invalid_request(text, None));
+            return;
+        }
         let parsed = match std::str::from_utf8(bytes) {
             Ok(text) => serde_json::from_str(text).map_err(|error| format!("no JSON: {error}")),
             Err(error) => Err(format!("not UTF-8: {error}")),
@@ -314,6 +323,21 @@ fn read(input: &mut impl BufRead, sender: &mpsc::Sender<Line>) {
             return;
         }
     }
+}
+
+/// How many values a line of JSON has at most, told by the signs that stand before one, outside of strings.
+fn values(line: &[u8]) -> usize {
+    let (mut count, mut is_text, mut is_escaped) = (1, false, false);
+    for byte in line {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            b',' | b'[' | b'{' if !is_text => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 /// Skips to the next line; false at the end of input.

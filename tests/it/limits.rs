@@ -472,23 +472,20 @@ fn a_prompt_of_any_size_comes_out_whole() {
 #[test]
 fn long_lines_of_a_client_are_answered_and_not_kept() {
     let sandbox = Sandbox::new();
-    let long = format!("{{\"id\":1,\"x\":\"{}\"}}\n", "a".repeat(3 << 20)).repeat(20);
+    let long = format!("{{\"id\":1,\"x\":\"{}\"}}\n", "a".repeat(17 << 20)).repeat(3);
     let many = format!("[{}1]\n", "1,".repeat(400_000)).repeat(5);
-    let said = collect(bounded(&sandbox, &["mcp"]), Some((long + &many).as_bytes()));
+    let batch = format!("[{}1]\n", "1,".repeat(2_000));
+    let said = collect(
+        bounded(&sandbox, &["mcp"]),
+        Some((long + &many + &batch).as_bytes()),
+    );
     assert_eq!(said.code, 0, "{}", said.err);
     let lines = json_lines(&said.out);
-    assert_eq!(lines.len(), 25);
-    let told = |line: &serde_json::Value| string(&line["error"]["message"]);
-    assert!(
-        told(&lines[0]).contains("at most 1048576 bytes"),
-        "{}",
-        lines[0]
-    );
-    assert!(
-        told(&lines[24]).contains("at most 1000 messages"),
-        "{}",
-        lines[24]
-    );
+    assert_eq!(lines.len(), 9);
+    let told = |at: usize| string(&lines[at]["error"]["message"]);
+    assert!(told(0).contains("at most 16777216 bytes"), "{}", lines[0]);
+    assert!(told(7).contains("at most 100000 values"), "{}", lines[7]);
+    assert!(told(8).contains("at most 1000 messages"), "{}", lines[8]);
 }
 
 #[test]
