@@ -193,7 +193,23 @@ impl Place {
             place.answer,
             "with and without the files"
         );
+        place.check_that_files_are_read();
         place
+    }
+
+    /// A forged file gives another answer, so a damaged one that was believed would be seen.
+    fn check_that_files_are_read(&self) {
+        let is_index = |(path, _): &(PathBuf, Vec<u8>)| sort_of(&name(path)) == Sort::Index;
+        let which = self.files.iter().position(is_index).expect("an index");
+        let mut file = self.files[which].1.clone();
+        for at in 0..file.len() {
+            if file[at..].starts_with(b"folder") {
+                file[at..at + 6].copy_from_slice(b"FOLDER");
+            }
+        }
+        forge(Sort::Index, &mut file);
+        self.lay(which, &file);
+        assert_ne!(asked(&self.repo), self.answer, "the index is read");
     }
 
     /// The sound files, one of them with other bytes.
