@@ -299,7 +299,7 @@ impl Repo {
                 git.merge_bases_many_with_graph(theirs(one.0), &[theirs(two.0)], &mut graph)
             });
             let bases = found.map_err(|error| RepoError::read(&*doing, &error))?;
-            Ok(bases.first().map(|id| CommitId(own(id))))
+            Ok::<_, RepoError>(bases.first().map(|id| CommitId(own(id))))
         };
         // The library takes a commit that it cannot open as the end of history, so it is asked twice.
         let found = find(&self.git)?;

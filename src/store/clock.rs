@@ -127,7 +127,10 @@ impl Store<'_> {
     pub fn keep_clock(&self, clock: &Clock) -> bool {
         // Of two at once each writes its own, and the last one counts.
         let text = clock.text();
-        let kept = self.repo.cache().replace(NAME, text.as_bytes(), Access::Usual);
+        let kept = self
+            .repo
+            .cache()
+            .replace(NAME, text.as_bytes(), Access::Usual);
         kept.is_ok()
     }
 

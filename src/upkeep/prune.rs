@@ -286,7 +286,11 @@ impl<'a> Pass<'a> {
         for file in files {
             let size = file.symlink_metadata().map_or(0, |meta| meta.len());
             // What cannot be removed is no worse than before.
-            if self.repo.remove_own(&file).is_ok_and(|is_removed| is_removed) {
+            if self
+                .repo
+                .remove_own(&file)
+                .is_ok_and(|is_removed| is_removed)
+            {
                 pruned.files += 1;
                 pruned.bytes += size;
             }
