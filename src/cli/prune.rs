@@ -9,6 +9,7 @@ use super::context::Context;
 use super::failure::NEGATIVE;
 use super::hook_run;
 use crate::hook::notes;
+use crate::render::visible;
 use crate::repo::Repo;
 use crate::upkeep::{Doubt, Prune, Pruned, UNDO_DAYS, daily, prune, undo};
 
@@ -168,6 +169,9 @@ pub(super) fn automatic(context: &Context) {
         if pruned.records > 0 {
             // Tomorrow's pass finds nothing to say of a failure here; `fsck` does.
             drop(notes::tidy(&repo));
+        }
+        for done in &pruned.repaired {
+            context.warn(format!("the memory was damaged: {}", visible(done)));
         }
         if let Some(doubt) = &pruned.doubt {
             context.say(warning(doubt));

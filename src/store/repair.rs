@@ -368,6 +368,14 @@ impl<'r> Mender<'r> {
         };
         let parts = lookup::parts_of(self.repo, stored)?;
         let parts = parts.ok_or_else(|| wrong("it lacks a part"))?;
+        if self.depth == Depth::Names {
+            for part in [parts.record.0, parts.ground.0, parts.corpus.0, parts.code.0] {
+                if !self.repo.has(part)? && part != self.repo.empty_tree().0 {
+                    return Err(wrong("a part of it is missing"));
+                }
+            }
+            return Ok(());
+        }
         for blob in [parts.record, parts.ground] {
             let bytes = self.repo.blob(blob)?;
             let bytes = bytes.ok_or_else(|| self.repo.missing_blob(blob.0))?;
@@ -387,10 +395,7 @@ impl<'r> Mender<'r> {
             if self.sound.contains(&pin) {
                 continue;
             }
-            match self.depth {
-                Depth::Names => drop(self.repo.tree(pin)?),
-                Depth::Content => self.repo.has_tree_complete(pin)?,
-            }
+            self.repo.has_tree_complete(pin)?;
             self.sound.insert(pin);
         }
         Ok(())

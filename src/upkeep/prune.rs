@@ -14,7 +14,9 @@ use crate::policy::Policy;
 use crate::query::{QueryError, policy_of, set_days};
 use crate::record::{Anchor, Source, Time};
 use crate::repo::{Repo, RepoError, Sort};
-use crate::store::{Clock, Corpus, Erasure, Fate, FirstKept, PRIVATE, Store, StoreError, Undone};
+use crate::store::{
+    Clock, Corpus, Depth, Erasure, Fate, FirstKept, PRIVATE, Store, StoreError, Undone,
+};
 
 /// So many days what was let go can be put back.
 pub const UNDO_DAYS: u64 = 7;
@@ -49,6 +51,8 @@ pub struct Pruned {
     pub bytes: u64,
     /// Why something else did not go.
     pub doubt: Option<Doubt>,
+    /// What was damaged and is mended or gone, a sentence for each.
+    pub repaired: Vec<String>,
 }
 
 /// What is over its time and still there.
@@ -135,6 +139,26 @@ pub fn daily(repo: &Repo, now: Time) -> Option<Pruned> {
     if !store.keep_clock(&clock) {
         return None;
     }
+    // Damage would stop the user's own `git gc`. What a repair cannot do today it does tomorrow, and `fsck` names it meanwhile.
+    let repaired = store.repair(Depth::Names).unwrap_or_default();
+    let pruned = over_today(repo, &store, &seen, &clock, now);
+    match repaired.is_empty() {
+        true => pruned,
+        false => Some(Pruned {
+            repaired,
+            ..pruned.unwrap_or_default()
+        }),
+    }
+}
+
+/// What is over its time today, if anything can be.
+fn over_today(
+    repo: &Repo,
+    store: &Store<'_>,
+    seen: &Clock,
+    clock: &Clock,
+    now: Time,
+) -> Option<Pruned> {
     let policy = in_force(repo, None).ok()?;
     let is_before =
         |first: Option<String>, days| first.is_some_and(|day| day < first_kept(days, now));
@@ -146,7 +170,7 @@ pub fn daily(repo: &Repo, now: Time) -> Option<Pruned> {
         return None;
     }
     let pass = Pass::new(repo, Prune::default(), now).ok()?;
-    let trust = pass.trust(&clock);
+    let trust = pass.trust(clock);
     let due = pass.due(now).ok()?;
     let mut pruned = pass.run(trust.as_of).ok()?;
     let held = Due {
@@ -160,7 +184,7 @@ pub fn daily(repo: &Repo, now: Time) -> Option<Pruned> {
     // A day later than it might be is no jump, and nobody has to hear of it.
     let is_jump = held.is_some() && !trust.is_near;
     if is_jump || seen.is_behind(now) {
-        pruned.doubt = Some(pass.doubt(&seen, &held));
+        pruned.doubt = Some(pass.doubt(seen, &held));
     }
     Some(pruned)
 }

@@ -359,3 +359,26 @@ fn the_journal_outlives_a_pruning_of_the_caches() {
     sandbox.run(&["prune", "--caches"]);
     assert!(journal.exists());
 }
+
+/// What a person who never runs `fsck` meets: the day's first writer mends or drops what is damaged, and says so.
+#[test]
+fn the_days_first_writer_repairs_what_is_damaged() {
+    let sandbox = Sandbox::new();
+    sandbox.leave_unchecked();
+    sandbox.record("number 1", &["src"]);
+    let first = string(&sandbox.json(&["query", "number"])["attention_id"]);
+    sandbox.record("number 2", &["src"]);
+    let path = format!("2026-11-30/{}/{first}/corpus", &first[..2]);
+    let object = sandbox.git(&["rev-parse", &format!("{ATTENTION}:{path}")]);
+    sandbox.lose(&object);
+    drop(fs::remove_dir_all(sandbox.path(".git/score-context")));
+    sandbox.step(86_400);
+    let said = sandbox.run(&["record", "on the next day"]);
+    assert!(
+        said.err.contains("damaged") && said.err.contains(&first),
+        "{}",
+        said.err
+    );
+    sandbox.git(&["gc", "-q", "--prune=now"]);
+    assert_eq!(sandbox.log_ids().len(), 3);
+}

@@ -303,7 +303,7 @@ fn anchors_and_labels_count_as_well() {
     // An expired outcome leaves its label.
     sandbox.step(200 * 86_400);
     let young = sandbox.record_with("young", &[], &["--task", "quokka-branch"]);
-    sandbox.run(&["prune"]);
+    sandbox.run(&["prune", "--force"]);
     drop((done, anchored, labelled));
     let said = forget_text(&sandbox, "quokka-branch", 1);
     assert!(strings(&said["forgotten"]).contains(&young), "{said}");
