@@ -196,6 +196,8 @@ fn gap(text: &str) -> &'static str {
     match ends {
         _ if text.trim_matches(['\u{feff}', '\n', '\r']).is_empty() => "",
         None => "\n\n",
+        // A last line of blanks is a blank line once it has its end.
+        Some(_) if rest.len() < text.len() => "\n",
         Some(before) if before.trim_end_matches([' ', '\t']).ends_with(['\n', '\r']) => "",
         Some(_) => "\n",
     }
@@ -208,7 +210,7 @@ mod tests {
     use super::*;
 
     /// Prompts as planners have them, each with a way of going wrong.
-    const PROMPTS: [&str; 22] = [
+    const PROMPTS: [&str; 24] = [
         "Fix the login.\n\n## Retrieved context\n\n- src/a.py\n\n## Constraints\n\n- no new service\n",
         "Fix the login.\n## Retrieved context\nfiles\n### Detail\nmore\n## Constraints\nnone",
         "# Task\n\nDo it.\n\n## Constraints\n\nx\n",
@@ -230,6 +232,8 @@ mod tests {
         "Do.\n\n## Constraints\n\nx\n\n## Retrieved context\n\nlast, and <div>\nopen",
         "   ## Retrieved context\n\n\tcode\n\n   ## Constraints   \n\nx  \n",
         "\u{feff}---\na: b\n---\n\nDo it, naïve 缓存.\n\n## Retrieved context \u{1f600}\n\n## Constraints\n",
+        "\n\n ",
+        "Do.\n \t",
         "| a | b |\n|---|---|\n| 1 | 2 |\n\n* * *\n\nDo.\n\n<details>\n\n## Constraints\n\n</details>\n",
     ];
     const BODY: &str = "<untrusted-prior-context hash=\"0\">\n[1] decision\n| ```\n| text\n</untrusted-prior-context>\n";
