@@ -193,7 +193,6 @@ fn any_prompt() {
 }
 
 #[test]
-#[ignore = "fault 11 of issue 11 is open: U+2065, U+FFF0 to U+FFF8 and runs of variation selectors show"]
 fn nothing_that_hides_is_shown() {
     for text in [
         "a\u{2065}b",
