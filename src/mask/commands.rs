@@ -236,6 +236,9 @@ fn give(text: &str, word: Word, pair: bool, found: &mut Vec<Span>) {
         {
             found.push(span(start - 1 - user.len()..start - 1, "password"));
         }
+        if rest == user || matches!(rest, "test" | "user") {
+            return;
+        }
         secret = rest;
     }
     let generated = secret.len() >= 8
@@ -245,7 +248,7 @@ fn give(text: &str, word: Word, pair: bool, found: &mut Vec<Span>) {
     let fits = secret.len() >= 4
         && (generated || !is_placeholder(secret))
         && !secret.starts_with('-')
-        && !(is_reference(secret) && !generated)
+        && (generated || !is_reference(secret))
         && !secret.contains("$(")
         && !secret.starts_with("//");
     if fits {

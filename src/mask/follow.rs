@@ -294,6 +294,13 @@ pub fn typed(bytes: &[u8], at: usize) -> Option<usize> {
 /// The value of the same element or object: `name="password" value="x"`, `"name": "TOKEN", "value": "x"`, a `value:` on the next line.
 pub fn paired(text: &str, from: usize) -> Option<Value> {
     let bytes = text.as_bytes();
+    // What other attributes the tag has is skipped, where the value is an element in it.
+    let tag = run(bytes, from, 120, |byte| {
+        !b"<>{},:".contains(&byte) && !is_break(byte)
+    });
+    let opened =
+        bytes.get(tag) == Some(&b'>') && bytes[tag..].iter().take(40).any(|byte| *byte == b'<');
+    let from = if opened { tag } else { from };
     let mut at = run(bytes, from, 80, |byte| {
         is_blank(byte) || is_break(byte) || b",;\"'\\/>{".contains(&byte)
     });
@@ -381,10 +388,12 @@ pub fn fallback(text: &str, from: usize) -> Option<Value> {
         ")) {",
         ") {",
     ];
+    let block = rest.trim_start().starts_with('{').then_some(from + 1);
     let at = marks
         .iter()
         .filter_map(|mark| rest.find(mark).map(|at| from + at + mark.len()))
-        .min()?;
+        .min()
+        .or(block)?;
     let open = run(bytes, at, 24, |byte| {
         byte.is_ascii_alphabetic() || b" _(=:|{,".contains(&byte)
     });

@@ -119,7 +119,7 @@ fn in_quotes(text: &str, name: &Name, sign: Sign, value: &Value, content: &str) 
         (true, true) => content.len() >= 8 && !is_prose(content),
         (true, false) => {
             content.len() >= 3
-                && !(mentions(content) && !content.ends_with('!'))
+                && (content.ends_with('!') || !mentions(content))
                 && !is_call(content)
         }
         (false, true) => name.sort == Sort::Secret && is_phrase(content),
@@ -136,7 +136,7 @@ fn in_quotes(text: &str, name: &Name, sign: Sign, value: &Value, content: &str) 
             plain && !is_selector(text, name) && !is_dependency(name, content)
         }
         Sign::Tag => plain && !is_version(content),
-        Sign::Else => plain && (longer || is_strong(content)) || longer,
+        Sign::Else => longer || plain && is_strong(content),
         Sign::Compare => {
             !blank
                 && content.len() >= 6
@@ -152,6 +152,7 @@ fn in_quotes(text: &str, name: &Name, sign: Sign, value: &Value, content: &str) 
                     && is_strong(content)
                     && !is_code(content)
                     && !is_named(content)
+                    && !is_numbered(content)
                 || blank && password && plain && has_digit_and_letter(content)
         }
         Sign::Call => plain && (sets || is_strong(content) && !is_named(content) && !blank),
@@ -236,6 +237,12 @@ fn without_quotes(text: &str, name: &Name, sign: Sign, value: &Value, content: &
         }
         Sign::Compare => false,
     }
+}
+
+/// A word with a number: `username1`.
+fn is_numbered(content: &str) -> bool {
+    let letters = content.trim_end_matches(|last: char| last.is_ascii_digit());
+    content.len() - letters.len() <= 2 && letters.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 /// Random, though it has a sign that prose has too.

@@ -139,9 +139,11 @@ fn slack(text: &str, at: usize) -> Option<Place> {
     let token = &text[from..end];
     let first = token.split('-').next().unwrap_or_default();
     let random = first.len() >= 8 && first.bytes().any(|byte| byte.is_ascii_digit());
-    let fits = token.starts_with(|first: char| first.is_ascii_digit())
-        || token.starts_with("xox")
-        || random;
+    let digits = token.bytes().filter(u8::is_ascii_digit).count();
+    let fits = digits >= 3
+        && (token.starts_with(|first: char| first.is_ascii_digit())
+            || token.starts_with("xox")
+            || random);
     (fits && token.len() >= 10 && !is_dummy(token)).then_some((at, end, "slack token"))
 }
 
@@ -234,7 +236,11 @@ fn joined(text: &str, at: usize, word: &str) -> Option<Place> {
     if rest == "atlasv1" && bytes.get(second) == Some(&b'.') {
         let third = run(bytes, second + 1, FAR, |byte| In::Url.has(byte));
         let starts = back(bytes, end, 14, |byte| byte.is_ascii_alphanumeric());
-        return (third - second > 50).then_some((starts, third, "terraform token"));
+        return (third - second > 50 && !is_dummy(&text[second..third])).then_some((
+            starts,
+            third,
+            "terraform token",
+        ));
     }
     let is_id = word.starts_with(['M', 'N', 'O']) && (23..=28).contains(&word.len());
     if is_id && (5..=7).contains(&rest.len()) && bytes.get(second) == Some(&b'.') {
@@ -285,7 +291,7 @@ pub fn find_placed(text: &str, lower: &str, found: &mut Vec<Span>) {
         let is_secret = at >= 4
             && bytes[at - 1].is_ascii_digit()
             && bytes[start..at].iter().all(|byte| inside(*byte));
-        if is_secret && end - at >= 33 {
+        if is_secret && end - at >= 33 && !is_dummy(&text[at + 2..end]) {
             found.push(span(start..end, "azure secret"));
         }
     }

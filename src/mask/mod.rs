@@ -13,6 +13,8 @@ mod issuers;
 mod judge;
 #[cfg(test)]
 mod linear;
+#[cfg(test)]
+mod lists;
 mod marked;
 mod name;
 mod named;
@@ -80,6 +82,7 @@ fn find(text: &str) -> Vec<Span> {
     let lower = text.to_ascii_lowercase();
     let mut found = Vec::new();
     let mut public = Vec::new();
+    find_marks(text, &mut public);
     find_blocks(text, &mut found, &mut public);
     find_public(text, &lower, &mut public);
     find_marked(text, &mut found);
@@ -101,6 +104,19 @@ fn find(text: &str) -> Vec<Span> {
         }
     }
     merged
+}
+
+/// The marks of an earlier sweep: no part of one is a credential.
+fn find_marks(text: &str, public: &mut Vec<Range<usize>>) {
+    for (start, mark) in text.match_indices(MARK) {
+        let kind = start + mark.len();
+        let end = span::run(text.as_bytes(), kind, 40, |byte| {
+            byte.is_ascii_lowercase() || byte == b' '
+        });
+        if text.as_bytes().get(end) == Some(&b']') {
+            public.push(start..end + 1);
+        }
+    }
 }
 
 /// Drops what starts in a range that is public, and what holds a mark of ours: that was a credential in an earlier sweep.

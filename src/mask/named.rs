@@ -67,7 +67,9 @@ fn candidates(text: &str, name: &Name) -> Vec<(Sign, Value)> {
         add(Sign::Is, said(text, at));
         add(
             Sign::Blank,
-            typed(bytes, at).and_then(|value| read(text, value, 0)),
+            typed(bytes, at)
+                .filter(|_| !shut.quote)
+                .and_then(|value| read(text, value, 0)),
         );
         add(Sign::Blank, read(text, at, 0).filter(|_| at > shut.at));
     }
@@ -109,7 +111,9 @@ fn signed(
             );
             add(sign, wrapped(text, behind));
             add(sign, below(text, behind));
-            add(Sign::Is, said(text, behind));
+            if sign == Sign::Colon {
+                add(Sign::Is, said(text, behind));
+            }
             if matches!(sign, Sign::Assign | Sign::Colon) {
                 add(Sign::Else, fallback(text, behind));
             }

@@ -3,7 +3,6 @@
 //! In: a text. Out: where they stand.
 
 use crate::mask::follow::{read, shut};
-use crate::mask::issuers::In;
 use crate::mask::span::{FAR, Span, blanks, is_blank, is_break, line_end, run, span};
 use crate::mask::value::{is_code, is_placeholder, is_prose, is_strong};
 
@@ -95,7 +94,9 @@ fn kubernetes(text: &str, lower: &str, found: &mut Vec<Span>) {
     // Each line is read once, whatever is indented below what.
     let mut done = 0;
     for (at, word) in lower.match_indices("data:") {
-        if at < done {
+        let is_word =
+            at == 0 || !bytes[at - 1].is_ascii_alphanumeric() || lower[..at].ends_with("string");
+        if at < done || !is_word {
             continue;
         }
         let mut line = line_end(bytes, at + word.len(), FAR);
@@ -128,7 +129,9 @@ fn kubernetes(text: &str, lower: &str, found: &mut Vec<Span>) {
 
 fn scalar(text: &str, start: usize, end: usize, found: &mut Vec<Span>) {
     let bytes = text.as_bytes();
-    let whole = bytes[start..end].iter().all(|byte| In::Base.has(*byte));
+    let whole = bytes[start..end]
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte));
     let multiple = (end - start).is_multiple_of(4);
     if whole && multiple && end - start >= 12 && !is_placeholder(&text[start..end]) {
         found.push(span(start..end, "secret"));

@@ -62,12 +62,13 @@ fn parts(bytes: &[u8], start: usize, end: usize) -> Vec<Range<usize>> {
     }
     let mut all = Vec::new();
     let mut from = start;
-    for at in start..=end {
-        if at == end || bytes[at] == b'/' || bytes[at] == b'=' && at + 2 < end {
+    for (at, byte) in (start..).zip(&bytes[start..end]) {
+        if *byte == b'/' || *byte == b'=' && at + 2 < end {
             all.push(from..at);
             from = at + 1;
         }
     }
+    all.push(from..end);
     all
 }
 
@@ -153,6 +154,7 @@ fn is_public(bytes: &[u8], start: usize, word: &[u8]) -> bool {
         || announced.iter().any(|end| before.ends_with(end))
         || plain
         || is_named_public(bytes, start)
+        || is_digest(bytes, start)
 }
 
 /// `price_1MoBy5…`: a short word that is no word for a secret, and an id.
@@ -172,6 +174,25 @@ fn is_id(word: &[u8]) -> bool {
         && rest.len() <= 30
         && rest.iter().all(u8::is_ascii_alphanumeric)
         && !secret.iter().any(|part| prefix.contains(part))
+}
+
+/// Whether a word is of the digest of a password: `$2b$12$…`, `$argon2id$…`.
+fn is_digest(bytes: &[u8], start: usize) -> bool {
+    let from = back(bytes, start, 120, |byte| {
+        byte.is_ascii_alphanumeric() || b"$=,./+".contains(&byte)
+    });
+    let head = &bytes[from..start];
+    let sorts = [
+        &b"$2"[..],
+        b"$argon2",
+        b"$5$",
+        b"$6$",
+        b"$1$",
+        b"$y$",
+        b"$scrypt$",
+        b"$pbkdf2",
+    ];
+    sorts.iter().any(|sort| head.starts_with(sort))
 }
 
 /// Whether the name before a value says that it is public: `contentHash: "…"`, `etag=…`.

@@ -165,6 +165,7 @@ pub fn is_odd_word(value: &str) -> bool {
     let address = value.contains('@') && value.contains('.') && !value.contains(['!', '#', '$']);
     let elided = value.contains(['(', ')', '[', ']', '{', '}', '<', '>', '/', '\\', '…']);
     value.len() >= 6
+        && (has_digit_and_letter(value) || !value.ends_with('='))
         && is_strong(value)
         && !measure
         && !address

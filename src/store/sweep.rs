@@ -151,7 +151,7 @@ impl Store<'_> {
         &self,
         reference: &'static str,
         erasure: &Erasure,
-        part: &mut dyn FnMut(&mut Sweep<'_>, TreeId, &mut Vec<Object>) -> Result<TreeId, RepoError>,
+        part: &mut Part<'_>,
     ) -> Result<Swept, StoreError> {
         transaction::edit(self.repo, reference, self.patience, |root, written| {
             let mut sweep = Sweep {
@@ -167,6 +167,10 @@ impl Store<'_> {
         })
     }
 }
+
+/// What becomes of one part of what waits for an undo.
+type Part<'p> =
+    dyn FnMut(&mut Sweep<'_>, TreeId, &mut Vec<Object>) -> Result<TreeId, RepoError> + 'p;
 
 /// Whether an entry is a day before `day`.
 fn is_older(entry: &Entry, day: &str) -> bool {
