@@ -153,7 +153,13 @@ fn the_guard_stands_without_the_tool_and_in_somebody_elses_hook() {
     let real = Real::new();
     let tool = real.path("bin/git-score-context");
     fs::create_dir(real.path("bin")).expect("a folder");
-    fs::copy(env!("CARGO_BIN_EXE_git-score-context"), &tool).expect("copied");
+    // Not by this process: another test that starts a program meanwhile would hand the open file on to it, and then nobody may run it.
+    let copy = || {
+        let mut command = real.command("cp", "r");
+        command.arg(env!("CARGO_BIN_EXE_git-score-context")).arg(&tool);
+        assert!(command.status().expect("cp runs").success());
+    };
+    copy();
     let run = |arguments: &[&str]| {
         let path = format!("{}:/usr/bin:/bin", real.path("bin").display());
         let mut command = real.command("git", "r");
@@ -174,7 +180,7 @@ fn the_guard_stands_without_the_tool_and_in_somebody_elses_hook() {
         "{told}"
     );
 
-    fs::copy(env!("CARGO_BIN_EXE_git-score-context"), &tool).expect("copied");
+    copy();
     assert!(run(&["score-context", "hook", "uninstall"]).0);
     let theirs = "#!/bin/sh\nexec git score-context hook run pre-push \"$@\"\n";
     script(&real.path("r/.git/hooks/pre-push"), theirs);
