@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use super::context::Context;
 use super::failure::usage;
 use super::forget_said::{Outcome, say};
+use super::reunion;
 use crate::hook::{Client, notes};
 use crate::id::RecordId;
 use crate::repo::Repo;
@@ -49,6 +50,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    if !args.dry_run {
+        let repo = context.repo()?;
+        reunion::repair(context, &repo);
+    }
     match args.text {
         true => by_text(context, args),
         false => by_id(context, args),

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::context::Context;
 use super::failure::NEGATIVE;
 use super::hook_run;
+use super::reunion;
 use crate::hook::notes;
 use crate::render::visible;
 use crate::repo::Repo;
@@ -49,6 +50,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.undo {
         return put_back(context, &repo);
     }
+    reunion::repair(context, &repo);
     let what = Prune {
         older_than: args.older_than,
         gone: args.gone,

@@ -1,7 +1,9 @@
-//! Before a command reads the memory: whether another program replaced it, told once.
+//! Before a command uses the memory: whether another program replaced it, told once, and whether what it names is there.
 
 use super::context::Context;
-use crate::store::{Event, Outcome, Store};
+use crate::render::visible;
+use crate::repo::Repo;
+use crate::store::{Depth, Event, Outcome, Store};
 
 /// Makes one memory of two where another program replaced it, and says so. A store that cannot be written is read as it is.
 pub(super) fn automatic(context: &Context) {
@@ -11,6 +13,13 @@ pub(super) fn automatic(context: &Context) {
         context.warn(sentence(event));
     }
     context.give_back(repo);
+}
+
+/// Mends or drops what is missing, and says so: whoever takes things out has to walk all of it. What fails here fails there, and is told.
+pub(super) fn repair(context: &Context, repo: &Repo) {
+    for done in Store::new(repo).repair(Depth::Names).unwrap_or_default() {
+        context.warn(format!("the memory was damaged: {}", visible(&done)));
+    }
 }
 
 fn sentence(event: &Event) -> String {

@@ -382,3 +382,29 @@ fn the_days_first_writer_repairs_what_is_damaged() {
     sandbox.git(&["gc", "-q", "--prune=now"]);
     assert_eq!(sandbox.log_ids().len(), 3);
 }
+
+/// A person who has no idea of `fsck` and wants a text to be gone.
+#[test]
+fn forget_and_prune_work_on_a_damaged_memory() {
+    for part in ["", "/attention.json"] {
+        for command in ["forget", "prune"] {
+            let sandbox = Sandbox::new();
+            sandbox.leave_unchecked();
+            let id = sandbox.record("number 1", &["src"]);
+            let first = string(&sandbox.json(&["query", "number"])["attention_id"]);
+            let path = format!("2026-11-30/{}/{first}{part}", &first[..2]);
+            let object = sandbox.git(&["rev-parse", &format!("{ATTENTION}:{path}")]);
+            sandbox.lose(&object);
+            drop(fs::remove_dir_all(sandbox.path(".git/score-context")));
+            let arguments: &[&str] = if command == "forget" {
+                &["forget", &id]
+            } else {
+                &["prune"]
+            };
+            let said = sandbox.run(arguments);
+            assert!(said.err.contains(&first), "{command} {part}: {}", said.err);
+            sandbox.git(&["gc", "-q", "--prune=now"]);
+            sandbox.run(&["fsck"]);
+        }
+    }
+}
