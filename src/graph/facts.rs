@@ -133,6 +133,17 @@ pub struct Facts {
     pub module: bool,
 }
 
+impl Facts {
+    /// Whether every walk from a scope or a definition to what is around it comes to an end, as it does in facts that were read from a
+    /// source. A file with other ones was made by somebody, and would hold up whoever asks.
+    pub fn ends_upwards(&self) -> bool {
+        let is_before = |(at, parent): (usize, u32)| parent == NONE || (parent as usize) < at;
+        let scopes = self.scopes.iter().map(|scope| scope.parent);
+        let definitions = self.definitions.iter().map(|found| found.parent);
+        scopes.enumerate().all(is_before) && definitions.enumerate().all(is_before)
+    }
+}
+
 /// A region in which names are bound.
 #[derive(Archive, Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scope {

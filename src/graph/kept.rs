@@ -124,9 +124,8 @@ pub fn decode(bytes: &[u8]) -> Option<Read> {
     if head[0] != 0 {
         return Some(Err(REASONS.get(usize::from(head[0]) - 1)?));
     }
-    rkyv::from_bytes::<Facts, rkyv::rancor::Error>(facts)
-        .ok()
-        .map(|facts| Ok(Box::new(facts)))
+    let facts = rkyv::from_bytes::<Facts, rkyv::rancor::Error>(facts).ok()?;
+    facts.ends_upwards().then(|| Ok(Box::new(facts)))
 }
 
 /// Keep the facts of a tree, sorted by key: those that were not kept yet, or all where they come from many files.

@@ -156,7 +156,9 @@ fn the_guard_stands_without_the_tool_and_in_somebody_elses_hook() {
     // Not by this process: another test that starts a program meanwhile would hand the open file on to it, and then nobody may run it.
     let copy = || {
         let mut command = real.command("cp", "r");
-        command.arg(env!("CARGO_BIN_EXE_git-score-context")).arg(&tool);
+        command
+            .arg(env!("CARGO_BIN_EXE_git-score-context"))
+            .arg(&tool);
         assert!(command.status().expect("cp runs").success());
     };
     copy();
