@@ -4,7 +4,7 @@
 
 use crate::mask::commands::Form::{Bare, Glued, Login, Pair, Spaced};
 use crate::mask::span::{Span, is_blank, is_break, is_quote, run, span};
-use crate::mask::value::{is_placeholder, is_reference};
+use crate::mask::value::is_placeholder;
 
 /// How an option takes its password.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,7 @@ const OPTIONS: &[(&[&str], &[&str], Form)] = &[
     (&["lftp"], &["-u"], Pair),
     (&["mosquitto_pub", "mosquitto_sub"], &["-P"], Spaced),
     (&["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlsh", "mariadb", "mariadb-dump", "mycli"], &["-p"], Glued),
+    (&["net"], &["/user:", "/u:"], Bare(1)),
     (&["openssl"], &["-k", "-K"], Spaced),
     (&["rabbitmqctl"], &["add_user", "change_password", "authenticate_user"], Bare(2)),
     (&["redis-cli", "redis-benchmark"], &["-a"], Spaced),
@@ -154,12 +155,13 @@ fn step(text: &str, word: Word, command: &mut Command, found: &mut Vec<Span>) {
         end: word.end,
     };
     match form {
-        Bare(places) if rest.is_empty() => command.wait = Some(*places),
+        Bare(places) if rest.is_empty() || option.ends_with(':') => command.wait = Some(*places),
         Bare(_) => {}
         Login if !command.login => {}
         Glued | Spaced | Login | Pair if !rest.is_empty() => {
-            let is_other =
-                rest.starts_with(|first: char| first.is_ascii_alphabetic()) && option.len() > 2;
+            let is_other = rest.starts_with(|first: char| first.is_ascii_alphabetic())
+                && option.len() > 2
+                && !option.ends_with(':');
             if !is_other && !rest.starts_with("ort") && !rest.starts_with("roto") {
                 give(text, behind, *form == Pair, found);
             }
@@ -248,7 +250,6 @@ fn give(text: &str, word: Word, pair: bool, found: &mut Vec<Span>) {
     let fits = secret.len() >= 4
         && (generated || !is_placeholder(secret))
         && !secret.starts_with('-')
-        && (generated || !is_reference(secret))
         && !secret.contains("$(")
         && !secret.starts_with("//");
     if fits {

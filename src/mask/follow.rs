@@ -106,7 +106,8 @@ fn quote_at(rest: &[u8]) -> Option<usize> {
 const ENTITIES: [&[u8]; 6] = [b"&quot;", b"&#34;", b"&#39;", b"&apos;", b"\\u0022", b"%22"];
 
 #[rustfmt::skip]
-const SIGNS: [(&[u8], Sign); 23] = [
+const SIGNS: [(&[u8], Sign); 26] = [
+    (b"->", Sign::Arrow), (b"\xe2\x86\x92", Sign::Arrow), (b"\xef\xbc\x9a", Sign::Colon),
     (b"===", Sign::Compare), (b"!==", Sign::Compare), (b"==", Sign::Compare), (b"!=", Sign::Compare),
     (b":::=", Sign::Assign), (b"::=", Sign::Assign), (b":=", Sign::Assign), (b"??=", Sign::Assign), (b"||=", Sign::Assign),
     (b"?=", Sign::Assign), (b"+=", Sign::Assign), (b".=", Sign::Assign), (b"<-", Sign::Assign), (b"=>", Sign::Arrow),
@@ -353,6 +354,22 @@ pub fn element(text: &str, from: usize) -> Option<Value> {
     })
 }
 
+/// The content of an element that is written with entities: `&lt;password&gt;x&lt;/password&gt;`.
+pub fn escaped(text: &str, from: usize) -> Option<Value> {
+    let bytes = text.as_bytes();
+    let start = from + 4;
+    if !bytes[from..].starts_with(b"&gt;") {
+        return None;
+    }
+    let end = seek(bytes, start, FAR, b"&lt;/")?;
+    (end > start).then_some(Value {
+        start,
+        end,
+        quoted: true,
+        below: false,
+    })
+}
+
 /// The next cell or the string of a property list: `</td><td>x</td>`, `</key><string>x</string>`.
 pub fn cell(text: &str, from: usize) -> Option<Value> {
     let bytes = text.as_bytes();
@@ -388,12 +405,15 @@ pub fn fallback(text: &str, from: usize) -> Option<Value> {
         ")) {",
         ") {",
     ];
-    let block = rest.trim_start().starts_with('{').then_some(from + 1);
+    let inner = rest.trim_start().strip_prefix('{').map(str::trim_start);
+    let block = inner
+        .filter(|inner| inner.starts_with(['"', '\'']))
+        .map(|inner| end - inner.len());
     let at = marks
         .iter()
         .filter_map(|mark| rest.find(mark).map(|at| from + at + mark.len()))
-        .min()
-        .or(block)?;
+        .chain(block)
+        .min()?;
     let open = run(bytes, at, 24, |byte| {
         byte.is_ascii_alphabetic() || b" _(=:|{,".contains(&byte)
     });

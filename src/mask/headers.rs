@@ -13,17 +13,33 @@ use crate::mask::value::{
 
 /// Finds every credential in a header.
 pub fn find_headers(text: &str, lower: &str, found: &mut Vec<Span>) {
+    // A header in the value of one that was found is of that value.
+    let mut done = 0;
     for (at, name) in lower.match_indices("authorization") {
+        if at < done {
+            continue;
+        }
         if let Some((from, end, kind)) =
             header(text, at, at + name.len()).and_then(|(from, end)| credential(text, from, end))
         {
+            // Of a longer one the rest goes too.
+            let end = if end - from + 64 > LONGEST_HEADER {
+                token_end(text.as_bytes(), from).max(end)
+            } else {
+                end
+            };
             found.push(span(from..end, kind));
+            done = end;
         }
     }
+    done = 0;
     for (at, name) in lower.match_indices("cookie") {
         let is_name = at == 0 || !text.as_bytes()[at - 1].is_ascii_alphanumeric();
-        if let Some((from, end)) = header(text, at, at + name.len()).filter(|_| is_name) {
+        if let Some((from, end)) =
+            header(text, at, at + name.len()).filter(|_| is_name && at >= done)
+        {
             cookies(text, from, end, found);
+            done = end;
         }
     }
     for (at, name) in lower.match_indices("bearer") {
@@ -46,6 +62,9 @@ pub fn find_headers(text: &str, lower: &str, found: &mut Vec<Span>) {
         }
     }
 }
+
+/// So much of the value of a header is read to find the credential in it.
+const LONGEST_HEADER: usize = 1024;
 
 /// Where the value of a header stands whose name ends here.
 fn header(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
@@ -80,7 +99,7 @@ fn header(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
         .copied()
         .find(|byte| !(byte.is_ascii_alphabetic() || *byte == b'-'));
     let quote = outer.filter(|byte| is_quote(*byte)).unwrap_or(b'\n');
-    let end = run(bytes, value, LONGEST_VALUE, |byte| {
+    let end = run(bytes, value, LONGEST_HEADER, |byte| {
         !is_break(byte) && byte != quote
     });
     let end = crate::mask::span::floor(text, end);
@@ -93,7 +112,7 @@ fn header(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
 }
 
 fn token_end(bytes: &[u8], from: usize) -> usize {
-    let end = run(bytes, from, LONGEST_VALUE, |byte| {
+    let end = run(bytes, from, 2 * LONGEST_VALUE, |byte| {
         byte.is_ascii_alphanumeric() || b"._~+/=-".contains(&byte)
     });
     end - bytes[from..end]

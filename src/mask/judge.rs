@@ -16,11 +16,30 @@ use crate::mask::value::{
 pub fn is_fit(text: &str, name: &Name, sign: Sign, value: &Value) -> bool {
     let content = &text[value.start..value.end];
     let content = content.trim_end_matches('\\');
-    if content.len() < 2 || is_placeholder(content) || content.starts_with("~/") || is_hash(content)
+    // `PASS (Verified=true)` is a result.
+    let is_result =
+        name.sort == Sort::Weak && name.bare && matches!(sign, Sign::Call | Sign::Is | Sign::Blank);
+    // The next name of a list of settings without values.
+    let is_setting = content.ends_with('=')
+        && content.len() < 32
+        && !content.bytes().any(|byte| byte.is_ascii_digit());
+    if is_result
+        || is_setting
+        || content.len() < 2
+        || is_placeholder(content)
+        || content.starts_with("~/")
+        || is_hash(content)
     {
         return false;
     }
+    let pair = content.split_once('/').is_some_and(|(user, rest)| {
+        name.kind == "password"
+            && !user.is_empty()
+            && user.bytes().all(|byte| byte.is_ascii_lowercase())
+            && is_odd_word(rest)
+    });
     if is_path(content)
+        && !pair
         && !(value.quoted
             && name.sort == Sort::Password
             && content.contains(['!', '#', '$', '%', '&', '*']))
@@ -119,7 +138,7 @@ fn in_quotes(text: &str, name: &Name, sign: Sign, value: &Value, content: &str) 
         (true, true) => content.len() >= 8 && !is_prose(content),
         (true, false) => {
             content.len() >= 3
-                && (content.ends_with('!') || !mentions(content))
+                && (!mentions(content) || content.ends_with('!'))
                 && !is_call(content)
         }
         (false, true) => name.sort == Sort::Secret && is_phrase(content),
@@ -382,6 +401,12 @@ fn is_variable(text: &str, name: &Name, value: &Value, content: &str) -> bool {
         return false;
     }
     let spaced = is_blank(bytes[value.start - 1]);
+    // `Password= followed by`: no one sets a blank behind the sign alone, and goes on with words.
+    let mut after = bytes[value.end..].iter().take(2);
+    let goes_on = after.next() == Some(&b' ') && after.next().is_some_and(u8::is_ascii_lowercase);
+    if spaced && goes_on && bytes.get(name.end) == Some(&b'=') {
+        return true;
+    }
     let next = bytes
         .get(blanks(bytes, value.end))
         .copied()

@@ -133,10 +133,9 @@ fn slack(text: &str, at: usize) -> Option<Place> {
         return None;
     }
     let from = at + 4 + rest.len() - rest.trim_start_matches(['.', '-']).len();
-    let end = run(bytes, from, LONGEST_VALUE, |byte| {
-        byte.is_ascii_alphanumeric() || byte == b'-'
-    });
-    let token = &text[from..end];
+    let inside = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    let near = run(bytes, from, FAR, inside);
+    let token = &text[from..near];
     let first = token.split('-').next().unwrap_or_default();
     let random = first.len() >= 8 && first.bytes().any(|byte| byte.is_ascii_digit());
     let digits = token.bytes().filter(u8::is_ascii_digit).count();
@@ -144,7 +143,11 @@ fn slack(text: &str, at: usize) -> Option<Place> {
         && (token.starts_with(|first: char| first.is_ascii_digit())
             || token.starts_with("xox")
             || random);
-    (fits && token.len() >= 10 && !is_dummy(token)).then_some((at, end, "slack token"))
+    if !fits || token.len() < 10 || is_dummy(token) {
+        return None;
+    }
+    let end = run(bytes, near, usize::MAX, inside);
+    Some((at, end, "slack token"))
 }
 
 /// Three parts, or the five of an encrypted one, the first a JSON object in Base64.
@@ -325,5 +328,7 @@ const PATHS: &[(&str, usize, &str)] = &[
     ("hooks.slack.com/services/", 20, "slack webhook"),
     ("hooks.slack.com/triggers/", 20, "slack webhook"),
     ("hooks.slack.com/workflows/", 20, "slack webhook"),
+    ("x-amz-signature=", 60, "signature"),
+    ("x-goog-signature=", 60, "signature"),
     ("hooks.zapier.com/hooks/catch/", 10, "webhook"),
 ];

@@ -20,6 +20,8 @@ mod name;
 mod named;
 mod pairs;
 mod random;
+#[cfg(test)]
+mod reported;
 mod span;
 #[cfg(test)]
 mod table;
@@ -99,7 +101,11 @@ fn find(text: &str) -> Vec<Span> {
     let mut merged: Vec<Span> = Vec::new();
     for span in found {
         match merged.last_mut() {
-            Some(last) if span.start < last.end => last.end = last.end.max(span.end),
+            Some(last)
+                if span.start < last.end || (span.start == last.end && span.kind == last.kind) =>
+            {
+                last.end = last.end.max(span.end);
+            }
             _ => merged.push(span),
         }
     }

@@ -33,13 +33,16 @@ pub struct Name {
 const PASSWORDS: &[&str] = &[
     "contrasena",
     "kennwort",
+    "masterauth",
     "motdepasse",
     "passcode",
+    "passe",
     "passphrase",
     "passwd",
     "password",
     "passwords",
     "passwort",
+    "psk",
     "pswd",
     "pwd",
     "senha",
@@ -146,29 +149,9 @@ fn name(text: &str, start: usize, end: usize) -> Option<Name> {
     let end = start + word.len();
     let lower = word.to_ascii_lowercase();
     if ![
-        "pass",
-        "pwd",
-        "pw",
-        "secret",
-        "token",
-        "key",
-        "cred",
-        "auth",
-        "bearer",
-        "cookie",
-        "jwt",
-        "mnemonic",
-        "pepper",
-        "salt",
-        "seed",
-        "sess",
-        "sid",
-        "ticket",
-        "webhook",
-        "kennwort",
-        "contrasena",
-        "senha",
-        "dsn",
+        "pass", "psk", "pwd", "pw", "secret", "token", "key", "cred", "auth", "bearer", "cookie",
+        "jwt", "mnemonic", "pepper", "salt", "seed", "sess", "sid", "ticket", "webhook",
+        "kennwort", "contrase", "senha", "dsn",
     ]
     .iter()
     .any(|part| lower.contains(part))
@@ -184,20 +167,24 @@ fn name(text: &str, start: usize, end: usize) -> Option<Name> {
     if words.len() == 1 && matches!(words[0].as_str(), "key" | "keys") {
         words.splice(0..0, previous(text, start));
     }
-    let sort = sort_of(&words).or_else(|| sort_within(&words))?;
-    let is_password = lower.contains("pa")
-        || lower.contains("pwd")
-        || lower.contains("pw")
-        || lower.contains("kennwort")
-        || lower.contains("contrasena")
-        || lower.contains("senha");
     let shouted = word
         .bytes()
         .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
         && (word.contains('_') || word.len() > 8);
+    // The one name that is no ASCII.
+    let spanish = lower.ends_with("contrase") && text[end..].starts_with("ña");
+    let end = if spanish { end + "ña".len() } else { end };
+    let spanish = spanish.then_some(Sort::Password);
+    let sort = spanish
+        .or_else(|| sort_of(&words))
+        .or_else(|| sort_within(&words))
+        .or_else(|| of_vendor(&words, shouted))?;
+    let is_password = ["pass", "pwd", "pw", "psk", "kennwort", "contrase", "senha"]
+        .iter()
+        .any(|part| lower.contains(part));
     let kind = match sort {
         Sort::Password => "password",
-        _ if is_password && sort_of(&words).is_none() => "password",
+        Sort::Weak if is_password => "password",
         _ => "secret",
     };
     Some(Name {
@@ -215,10 +202,10 @@ fn is_tail(word: &str) -> bool {
     TAILS.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The word before, when only a blank parts it from this one: `API key`.
+/// The word before, when only a blank or a dot parts it from this one: `API key`, `s3.secret.key`.
 fn previous(text: &str, start: usize) -> Vec<String> {
     let bytes = text.as_bytes();
-    let upto = back(bytes, start, 2, is_blank);
+    let upto = back(bytes, start, 2, |byte| is_blank(byte) || byte == b'.');
     if upto == start {
         return Vec::new();
     }
@@ -317,6 +304,30 @@ fn sort_of(words: &[String]) -> Option<Sort> {
         || (last == "key" && MAYBE_KEYS.contains(&before))
         || (last == "id" && before == "session");
     maybe.then_some(Sort::Weak)
+}
+
+/// `HEROKU_KEY`, in capitals: a key to something, unless it is one of a table or of a store.
+fn of_vendor(words: &[String], shouted: bool) -> Option<Sort> {
+    const OTHERS: [&str; 14] = [
+        "cache",
+        "config",
+        "group",
+        "hash",
+        "idempotency",
+        "kms",
+        "lookup",
+        "object",
+        "partition",
+        "registry",
+        "row",
+        "sort",
+        "storage",
+        "unique",
+    ];
+    let before = words.len().checked_sub(2).map(|at| words[at].as_str())?;
+    let is_key = words.last().is_some_and(|last| last == "key");
+    let other = OTHERS.contains(&before) || HARMLESS.contains(&before);
+    (shouted && is_key && !other).then_some(Sort::Weak)
 }
 
 /// What a word before the last ones says, where the last ones are not about it: `password_super_secure`.

@@ -4,8 +4,8 @@
 //! of masking where the name says much and the notation is that of a setting, on the side of leaving in prose and code.
 
 use crate::mask::follow::{
-    Shut, Sign, Value, below, cell, element, fallback, paired, read, shut, sign, typed, whole,
-    wrapped,
+    Shut, Sign, Value, below, cell, element, escaped, fallback, paired, read, shut, sign, typed,
+    whole, wrapped,
 };
 use crate::mask::judge::{is_fit, is_odd};
 use crate::mask::name::{Name, Sort, names};
@@ -48,6 +48,7 @@ fn candidates(text: &str, name: &Name) -> Vec<(Sign, Value)> {
     if is_tag {
         add(Sign::Tag, element(text, name.end));
     }
+    add(Sign::Tag, escaped(text, name.end));
     add(Sign::Tag, cell(text, name.end));
     if shut.quote {
         add(Sign::Tag, paired(text, shut.at));
@@ -170,7 +171,10 @@ fn listed(text: &str, name: &Name, at: usize) -> Option<Value> {
 
 /// `is now x`, `was x`, `set to x`; also what stands in backticks or brackets.
 fn said(text: &str, at: usize) -> Option<Value> {
-    const VERBS: [&str; 22] = [
+    const VERBS: [&str; 25] = [
+        "ist",
+        "lautet",
+        "est",
         "is",
         "was",
         "are",

@@ -4,7 +4,7 @@
 
 use crate::mask::follow::{read, shut};
 use crate::mask::span::{FAR, Span, blanks, is_blank, is_break, line_end, run, span};
-use crate::mask::value::{is_code, is_placeholder, is_prose, is_strong};
+use crate::mask::value::{is_code, is_odd_word, is_placeholder, is_prose, is_strong};
 
 /// Finds every password that stands where only its place says so.
 pub fn find_in_pairs(text: &str, lower: &str, found: &mut Vec<Span>) {
@@ -15,7 +15,69 @@ pub fn find_in_pairs(text: &str, lower: &str, found: &mut Vec<Span>) {
     {
         second(text, at + name.len(), found);
     }
+    for head in CALLS {
+        for (at, name) in lower.match_indices(head) {
+            strings(text, at + name.len(), found);
+        }
+    }
+    for name in ["mnemonic", "seed phrase", "recovery phrase"] {
+        for (at, name) in lower.match_indices(name) {
+            phrase(text, at + name.len(), found);
+        }
+    }
     kubernetes(text, lower, found);
+}
+
+/// Calls that are given a password or a key among their strings, in lower case.
+#[rustfmt::skip]
+const CALLS: [&str; 14] = [
+    "bcrypt.compare(", "bcrypt.hash(", "createhmac(", "getconnection(", "hmac.new(", "jwt.decode(", "jwt.encode(", "jwt.sign(", "jwt.verify(", "mysqli(", "mysqli_connect(",
+    "networkcredential(", "passwordauthentication(", "securestring ",
+];
+
+/// Every string of a call that is no word: `jwt.sign(payload, "x")`.
+fn strings(text: &str, from: usize, found: &mut Vec<Span>) {
+    let bytes = text.as_bytes();
+    let upto = run(bytes, from, 160, |byte| !is_break(byte) && byte != b';');
+    let mut at = from;
+    for _ in 0..4 {
+        let quote = run(bytes, at, upto.saturating_sub(at), |byte| {
+            byte != b'"' && byte != b'\''
+        });
+        let value = (quote < upto)
+            .then(|| read(text, quote, 0))
+            .flatten()
+            .filter(|value| value.quoted);
+        let Some(value) = value else { return };
+        if is_odd_word(&text[value.start..value.end]) {
+            found.push(span(value.start..value.end, "password"));
+        }
+        at = value.end + 1;
+    }
+}
+
+/// The twelve words or more of a wallet.
+fn phrase(text: &str, from: usize, found: &mut Vec<Span>) {
+    let bytes = text.as_bytes();
+    let start = run(bytes, from, 8, |byte| {
+        !byte.is_ascii_alphabetic() && !is_break(byte)
+    });
+    let (mut end, mut words) = (start, 0);
+    let mut at = start;
+    while words < 24 {
+        let word = run(bytes, at, 9, |byte| byte.is_ascii_lowercase());
+        if !(3..=8).contains(&(word - at)) {
+            break;
+        }
+        (end, words) = (word, words + 1);
+        at = blanks(bytes, word);
+        if at == word {
+            break;
+        }
+    }
+    if words >= 12 && start > from {
+        found.push(span(start..end, "seed phrase"));
+    }
 }
 
 /// `IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin BY "x"`.

@@ -62,10 +62,10 @@ fn parts(bytes: &[u8], start: usize, end: usize) -> Vec<Range<usize>> {
     }
     let mut all = Vec::new();
     let mut from = start;
-    for (at, byte) in (start..).zip(&bytes[start..end]) {
-        if *byte == b'/' || *byte == b'=' && at + 2 < end {
-            all.push(from..at);
-            from = at + 1;
+    for (at, byte) in word.iter().enumerate() {
+        if *byte == b'/' || *byte == b'=' && at + 2 < word.len() {
+            all.push(from..start + at);
+            from = start + at + 1;
         }
     }
     all.push(from..end);
@@ -122,7 +122,7 @@ fn is_public(bytes: &[u8], start: usize, word: &[u8]) -> bool {
     #[rustfmt::skip]
     let known = [
         &b"_Z"[..], b"AAAAC3NzaC1", b"AAAAB3NzaC1", b"AAAAE2VjZHNh", b"AAAAG", b"sha1-", b"sha224-", b"sha256-", b"sha384-", b"sha512-", b"md5-",
-        b"blake3-", b"R_kgDO", b"MDEwO", b"MDQ6", b"MDExO", b"MDEyO", b"pk_live_", b"pk_test_", b"phc_",
+        b"blake3-", b"R_kgDO", b"MDEwO", b"MDQ6", b"MDExO", b"MDEyO", b"chatcmpl-", b"file-", b"asst_", b"thread_", b"toolu_", b"pk_live_", b"pk_test_", b"phc_",
     ];
     let node = word.len() > 8
         && word
@@ -142,11 +142,12 @@ fn is_public(bytes: &[u8], start: usize, word: &[u8]) -> bool {
         b"base64,",
     ];
     let before = bytes[start.saturating_sub(8)..start].to_ascii_lowercase();
-    let plain = decoded(word, LONGEST_RANDOM).is_some_and(|text| {
-        text.iter()
-            .all(|byte| (0x20..0x7f).contains(byte) || is_break(*byte))
-            && !text.contains(&b':')
-    });
+    let plain =
+        decoded(word.strip_suffix(b"--").unwrap_or(word), LONGEST_RANDOM).is_some_and(|text| {
+            text.iter()
+                .all(|byte| (0x20..0x7f).contains(byte) || is_break(*byte))
+                && (!text.contains(&b':') || is_plain_object(&text))
+        });
     known.iter().any(|start| word.starts_with(start))
         || node
         || cid
@@ -155,6 +156,15 @@ fn is_public(bytes: &[u8], start: usize, word: &[u8]) -> bool {
         || plain
         || is_named_public(bytes, start)
         || is_digest(bytes, start)
+}
+
+/// An object in JSON that names nothing secret.
+fn is_plain_object(text: &[u8]) -> bool {
+    let lower = String::from_utf8_lossy(text).to_ascii_lowercase();
+    let secret = [
+        "pass", "secret", "token", "auth", "key", "cred", "pwd", "\"alg\"", "sess",
+    ];
+    lower.starts_with("{\"") && !secret.iter().any(|part| lower.contains(part))
 }
 
 /// `price_1MoBy5…`: a short word that is no word for a secret, and an id.

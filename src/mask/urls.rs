@@ -35,7 +35,7 @@ pub fn find_in_urls(text: &str, found: &mut Vec<Span>) {
 /// Where the `@` stands that ends what is before the host: the last one before the path. A password may have a slash where what stands
 /// before it is no host and port.
 fn authority(bytes: &[u8], at: usize) -> Option<usize> {
-    let stop = |byte: u8| is_blank(byte) || is_break(byte) || b"\"'<>`,;".contains(&byte);
+    let stop = |byte: u8| is_blank(byte) || is_break(byte) || b"\"'<>`,".contains(&byte);
     let end = run(bytes, at, FAR, |byte| !stop(byte) && byte != b'/');
     let last = |end: usize| {
         bytes[at..end]

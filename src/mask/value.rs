@@ -37,6 +37,7 @@ pub fn is_reference(value: &str) -> bool {
     if value.contains("${")
         || value.contains("{{")
         || value.contains("...")
+        || value.contains("***")
         || value.contains('…')
         || value.contains("#{")
         || value.contains("<%")
@@ -53,7 +54,8 @@ pub fn is_reference(value: &str) -> bool {
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"_.-:".contains(&byte));
     match first {
-        '<' | '{' | '[' | '(' | '|' | '-' => true,
+        '<' | '{' | '[' | '(' | '|' => true,
+        '-' => !is_generated(value),
         '$' => !is_password_like(value) || inner.contains(['$', '>', '[', '(']),
         '%' | '*' | '&' | '#' | '=' | '!' | '^' => is_name || !is_password_like(value),
         ':' | '@' => is_name && !has_digit_and_letter(word),
@@ -165,7 +167,8 @@ pub fn is_odd_word(value: &str) -> bool {
     let address = value.contains('@') && value.contains('.') && !value.contains(['!', '#', '$']);
     let elided = value.contains(['(', ')', '[', ']', '{', '}', '<', '>', '/', '\\', '…']);
     value.len() >= 6
-        && (has_digit_and_letter(value) || !value.ends_with('='))
+        && (!value.ends_with('=') || has_digit_and_letter(value))
+        && !is_error_code(value)
         && is_strong(value)
         && !measure
         && !address
@@ -173,6 +176,12 @@ pub fn is_odd_word(value: &str) -> bool {
         && !is_placeholder(value)
         && !is_code(value)
         && !is_named(value)
+}
+
+/// Capitals and then digits: `AADSTS7000222`.
+fn is_error_code(value: &str) -> bool {
+    let letters = value.trim_end_matches(|last: char| last.is_ascii_digit());
+    !letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
 /// Words joined by `_` or `-`, with a number at most at the end of one: `user_id2`, `DB_PASSWORD`, `x-request-id`.
@@ -234,7 +243,7 @@ pub fn is_code(value: &str) -> bool {
         let word = part
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        starts && word && part.len() < 30
+        starts && word && (part.len() < 30 || part.len() < 60 && part.contains('_'))
     };
     let head = value.split(['(', '[']).next().unwrap_or_default();
     let chain = |text: &str| {
