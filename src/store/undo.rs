@@ -14,6 +14,7 @@ use super::base::{ATTENTION, RECORDS, Store, StoreError};
 use super::erase::{Eraser, Erasure};
 use super::find::{Found, find_ids};
 use super::layout::{self, Edit, Place};
+use super::line::{Shape, shape_of};
 use super::lookup::Stored;
 use super::notes::NOTES;
 use super::transaction::{self, New, replace_entry};
@@ -376,14 +377,13 @@ fn lines(repo: &Repo, corpus: TreeId) -> Result<Vec<Kept>, RepoError> {
             continue;
         };
         for text in text_of(repo, &place)?.split_terminator('\n') {
-            // Most lines are records and need not be decoded. In a text these words would stand with a backslash before each quotation mark.
-            let is_other = [r#":"anchor""#, r#":"tombstone""#]
-                .iter()
-                .any(|word| text.contains(word));
-            let (of, anchor) = match is_other.then(|| Record::decode(text.as_bytes())) {
-                Some(Ok(Record::Anchor(anchor))) => (anchor.of, Some(anchor)),
-                Some(Ok(Record::Tombstone(_))) => continue,
-                _ => (RecordId::of(text.as_bytes()), None),
+            let (of, anchor) = match shape_of(text.as_bytes()) {
+                Shape::Tombstone(_) => continue,
+                Shape::Record => (RecordId::of(text.as_bytes()), None),
+                Shape::Anchor(of) => match Record::decode(text.as_bytes()) {
+                    Ok(Record::Anchor(anchor)) => (of, Some(anchor)),
+                    _ => continue,
+                },
             };
             kept.push(Kept {
                 of,
